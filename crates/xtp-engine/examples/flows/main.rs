@@ -1,8 +1,10 @@
 //! The main flows between two engines without a network: what instruction counters and profilers run.
 //!
 //! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `tagged` (a tag before each message), `matched` (and a posted receive for it), `oneshot`,
-//! `oneshots` (64 at once), `transaction`, `setups` (streams that stay open) and `bulk` (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
+//! `oneshots` (64 at once), `transaction`, `setups` (streams that stay open), `random-of-N` (a random one of N) and `bulk` (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
 //! instructions each time; `cargo xtask counts` compares them with their ceilings.
+
+mod random;
 
 use bytes::Bytes;
 use std::net::SocketAddr;
@@ -260,17 +262,6 @@ impl Pair {
     fn turn_if_pressing(&mut self, me: usize) {
         if self.ends[me].is_pressing(self.now) {
             self.turn(me);
-        }
-    }
-
-    /// Nothing is to be done until the next round trip but what time demands.
-    fn rest(&mut self) {
-        self.now = self.now + BETWEEN;
-        for _ in 0..2 {
-            for me in [0, 1] {
-                self.turn_if_pressing(me);
-                while self.ends[me].poll_event().is_some() {}
-            }
         }
     }
 
@@ -588,37 +579,6 @@ fn setups(pair: &mut Pair, count: usize) {
     }
 }
 
-/// Between two round trips, beside what they take on the wire: with it one takes 10 us, as over loopback.
-const BETWEEN: Duration = Duration::from_micros(6);
-
-/// Message to and fro on one of `open` associations, each time another one: every one of them is used now and then, in an order
-/// that nobody can foresee.
-fn random_of(pair: &mut Pair, count: usize, open: usize) {
-    let message = Bytes::from(vec![7; 64]);
-    let mut opened = Vec::with_capacity(open);
-    for _ in 0..open {
-        let here = pair.open(paradigm::stream(PORT));
-        pair.message(0, here, (None, &message), Waiting::Nobody);
-        let there = pair.accept();
-        pair.take(1, there, 64);
-        let came = pair.message(1, there, (None, &message), Waiting::Message(here));
-        pair.take(0, here, 64 - came);
-        opened.push((here, there));
-        pair.rest();
-    }
-    let mut drawn: u64 = 1;
-    // Nearly all were used a few times before it counts.
-    for _ in 0..count + 4 * open {
-        drawn = drawn.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        let (here, there) = opened[(drawn >> 33) as usize % open];
-        let came = pair.message(0, here, (None, &message), Waiting::Message(there));
-        pair.take(1, there, 64 - came);
-        let came = pair.message(1, there, (None, &message), Waiting::Message(here));
-        pair.take(0, here, 64 - came);
-        pair.rest();
-    }
-}
-
 fn bulk(pair: &mut Pair, mebibytes: usize) {
     let here = pair.open(paradigm::stream(PORT));
     let chunk = Bytes::from(vec![7; 1 << 20]);
@@ -672,7 +632,7 @@ fn main() -> ExitCode {
         "setups" => setups(&mut pair, count),
         "bulk" => bulk(&mut pair, count),
         other => match other.strip_prefix("random-of-").map(str::parse) {
-            Some(Ok(open)) if open > 0 => random_of(&mut pair, count, open),
+            Some(Ok(open)) if open > 0 => random::random_of(&mut pair, count, open),
             _ => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);
