@@ -482,7 +482,7 @@ fn associations_in_use_have_a_limit() {
         let little = |config: &mut EngineConfig| {
             few(config);
             // A quarter of it is for associations: 1 KiB each, and 4 KiB more for whole ones.
-            config.memory_limit = 4 * (OPEN as u64 + 4 * 3) << 10;
+            config.memory_limit = (4 * (OPEN as u64 + 4 * 3)) << 10;
         };
         let mut world = World::with(ahead, little, |_| {});
         let open: Vec<_> = (0..OPEN).map(|_| begun_by(&mut world)).collect();
