@@ -39,7 +39,10 @@ impl Engine {
     /// under way. Without it the next call does them. Times are those of the packets.
     #[inline]
     pub(crate) fn catch_up(&mut self) {
-        self.settle_last();
+        if self.unsettled.is_some() {
+            self.settle_last();
+            self.park_some(1);
+        }
         self.promote_late();
         if let Some(deferred) = self.deferred.take() {
             self.do_deferred(deferred);

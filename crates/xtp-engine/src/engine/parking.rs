@@ -87,7 +87,8 @@ impl Engine {
     /// Parks what may be parked, after `turns` contexts had their turn.
     #[inline]
     pub(super) fn park_some(&mut self, turns: usize) {
-        if self.too_many_whole() {
+        if self.has_to_park() {
+            self.settle_last();
             self.park_due(turns);
         }
     }
@@ -135,7 +136,7 @@ impl Engine {
     }
 
     /// Whether a context may be parked now.
-    pub(super) fn has_to_park(&self) -> bool {
+    fn has_to_park(&self) -> bool {
         self.too_many_whole()
             && (self.is_pressed() || self.parking.deadline().is_some_and(|at| at <= self.now))
     }

@@ -59,9 +59,6 @@ impl Engine {
             self.turn(slot, out);
             turns += 1;
         }
-        if self.has_to_park() {
-            self.settle_last();
-        }
         self.park_some(turns);
         self.stats.sent += out.datagrams_from(before) as u64;
     }

@@ -67,6 +67,20 @@ fn octets_that_nobody_has_read_keep_it_whole() {
     }
 }
 
+/// Parking is no timer that falls due behind the turn: it would keep what comes next from the short way.
+#[test]
+fn the_turn_in_which_it_comes_to_rest_parks_it() {
+    for ahead in [false, true] {
+        let (mut world, [id, peer]) = begun(ahead);
+        world.send(0, id, 500);
+        world.run(100 * MS);
+        assert!(!parked(&world, 1));
+        assert_eq!(world.read(1, peer).len(), 500);
+        world.flush(1);
+        assert!(parked(&world, 1), "ahead: {ahead}");
+    }
+}
+
 /// An initiator that does not know yet whether it is proved asks after a second (§3.7.3), and lies packed until then: who opens thousands
 /// in a second would have all of them whole.
 #[test]
