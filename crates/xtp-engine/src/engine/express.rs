@@ -217,17 +217,26 @@ impl Engine {
         self.settle_last();
         let slot = self.contexts.find(id)?;
         self.now = self.now.max(now);
+        if self.memory.is_rationed() {
+            self.ration_regular(slot);
+        }
         let context = self.contexts.awake_mut(slot)?;
         if let Some(deferred) = self.deferred.as_mut().filter(|deferred| deferred.slot == slot) {
             context.account_queue(deferred.arrival.as_ref(), deferred.departure.as_mut());
         }
-        if !context.regular {
-            return None;
+        context.regular.then_some((slot, context))
+    }
+
+    /// Where memory is rationed, what a regular context may have is said before its user changes it.
+    #[inline(never)]
+    fn ration_regular(&mut self, slot: u32) {
+        let Some(context) = self.contexts.awake_mut(slot).filter(|context| context.regular) else {
+            return;
+        };
+        if let Some(deferred) = self.deferred.as_mut().filter(|deferred| deferred.slot == slot) {
+            context.account_queue(deferred.arrival.as_ref(), deferred.departure.as_mut());
         }
-        if self.memory.is_rationed() {
-            self.ration(slot, 0);
-        }
-        Some((slot, self.contexts.awake_mut(slot)?))
+        self.ration(slot, 0);
     }
 
     pub(super) fn read_express(
@@ -376,6 +385,7 @@ impl Engine {
         }
     }
 
+    /// Its own turn it has not yet: what it owes goes with what is to leave.
     #[inline(never)]
     fn let_other_finish(&mut self, slot: u32, now: Time) -> bool {
         self.catch_up();
