@@ -1,6 +1,6 @@
 //! Instructions of the main flows, counted by callgrind, against ceilings that may only go down.
 //!
-//! `crates/xtp-engine/examples/flows.rs` runs each flow twice, with N and 2 N operations; the difference is what N
+//! `crates/xtp-engine/examples/flows/main.rs` runs each flow twice, with N and 2 N operations; the difference is what N
 //! operations cost, free of what starting up costs. Other counts (packets, system calls, allocations, copies) are
 //! asserted by `crates/xtp/tests/counts.rs` and `cargo xtask real`.
 

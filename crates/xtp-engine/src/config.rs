@@ -64,10 +64,10 @@ pub struct EngineOverrides {
     pub caps: Caps,
     /// Offer nothing and send traffic format 1 only. Default `false`.
     pub legacy: bool,
-    /// Contexts kept whole (some 5 KiB each); of what is alive beyond it, those at rest are parked in a few hundred
-    /// octets. Changes no packet. `usize::MAX`: every one stays whole, finished ones too. Default 1 024.
+    /// Contexts kept whole when they rest (some 5 KiB each); of what is alive beyond it, those at rest are parked in a few hundred
+    /// octets, soon if they were used once, after seconds if they are used again and again and memory has room for them. Changes no packet. `usize::MAX`: every one stays whole, finished ones too. Default 1 024.
     pub max_whole: usize,
-    /// How long a context has been quiet before it is parked. Default 10 ms.
+    /// How long a context has been quiet before it is parked; one that is used again and again, 400 times as long. Default 10 ms.
     pub park_after: Duration,
     /// Let the packet of an exchange of single small messages leave before the bookkeeping. Changes no packet.
     /// Default `true`.

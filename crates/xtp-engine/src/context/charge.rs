@@ -2,7 +2,7 @@
 //! (see `engine::memory`).
 
 use super::reader::ReaderState;
-use super::{Context, Role};
+use super::{Awaited, Context, Exchange, Role};
 use crate::control::flow::ReaderCredit;
 
 impl Context {
@@ -50,6 +50,12 @@ impl Context {
                 self.reader.freed().saturating_add(share)
             }
         }
+    }
+
+    /// Whether a packet that is expected finds room where memory is rationed, and is all that its user waits for.
+    pub(crate) fn has_room_for(&self, packet: &Exchange<'_>, user: Option<Awaited>) -> bool {
+        let end = packet.header.seq + packet.segment.sequence_len() as u64;
+        end <= self.unasked_room() && user.is_none_or(|user| user.octets == 0)
     }
 
     /// FIRST has not left yet: it may state less credit where memory is rationed.

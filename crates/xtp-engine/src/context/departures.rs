@@ -185,7 +185,6 @@ impl Context {
         }
         self.schedule_path_timer();
         self.end_turn(env);
-        self.touched = env.now;
         self.reader.store.prepare();
     }
 }

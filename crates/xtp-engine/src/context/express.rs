@@ -273,7 +273,7 @@ impl Arrival {
     }
 
     /// Everything of ours below.
-    pub(super) fn acknowledges(&self) -> u64 {
+    pub(crate) fn acknowledges(&self) -> u64 {
         self.head.control().rseq
     }
 }

@@ -75,6 +75,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 use reader::Reader;
 pub(crate) use rest::Rest;
+use rest::Usage;
 pub(crate) use setup::{Acceptance, Identity, Opening, begins_as_usual, largest_datagram};
 pub(crate) use state::{State, Transition};
 use std::collections::VecDeque;
@@ -182,6 +183,7 @@ pub(crate) struct Context {
     pub(crate) initial: u64,
     /// When it had its last turn.
     pub(crate) touched: Time,
+    usage: Usage,
     /// After its last turn it was regular (`express`), and nothing went the long way since.
     pub(crate) regular: bool,
     /// What may leave before its next turn, as long as it is regular.

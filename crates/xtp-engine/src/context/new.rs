@@ -7,6 +7,7 @@ use super::path::PathQueue;
 use super::peer::Peer;
 use super::permit::Permit;
 use super::reader::{NakRecord, Owed, PeerModes, Reader, ReaderState, Refusal, UNTOLD};
+use super::rest::Usage;
 use super::setup::{DEFAULT_SPANS, Identity, Parts};
 use super::timers::Timers;
 use super::writer::{ReplyGap, Requests, Wanted, Writer, WriterState};
@@ -185,6 +186,7 @@ impl Context {
             moved: None,
             initial: 0,
             touched: now,
+            usage: Usage::default(),
             regular: false,
             permit: Permit::NONE,
             expected_answer: 0,

@@ -9,6 +9,7 @@ use super::modes::{AutoClose, Pattern};
 use super::new::piece_limit;
 use super::peer::{Peer, Proof};
 use super::reader::{NakRecord, PeerModes, Reader, ReaderState, Refusal, UNTOLD};
+use super::rest::Usage;
 use super::share::Share;
 use super::timers::{Timer, Timers};
 use super::writer::{Requests, Writer, WriterState};
@@ -108,6 +109,7 @@ impl Parked {
         context.begin_blank(Tuning::clone(&self.tuning));
         context.state = State::Active;
         context.walk(&mut FieldReader::new(&self.octets));
+        context.usage = Usage::at_rest(&context.stats);
         context.opening = self.opening.map(|opening| *opening);
         context.peer.paths = PathValidation::new(context.peer.addr);
         if let Some(pace) = self.pace {
@@ -186,6 +188,7 @@ impl Context {
             moved: _,
             initial,
             touched,
+            usage: _,
             regular: _,
             permit: _,
         } = self;

@@ -8,7 +8,7 @@ use super::express_train::LONGEST_TRAIN;
 use super::plan::Stop;
 use super::writer::Blocked;
 use super::{Context, Env, Role};
-use crate::congestion::Controller;
+use crate::congestion::{Control, Controller};
 use crate::time::Time;
 use core::time::Duration;
 use xtp_wire::{XDATA_LEN, heads_len};
@@ -118,7 +118,18 @@ impl Context {
     /// From when on the writer counts as idle.
     #[inline]
     fn idle_from(&self) -> Time {
-        self.timers.last_sent.max(self.timers.decayed) + NOT_IDLE
+        // Asked for every packet: a sum of durations takes three times as long.
+        let since = self.timers.last_sent.max(self.timers.decayed).as_nanos();
+        Time::from_nanos(since.saturating_add(const { NOT_IDLE.as_nanos() as u64 }))
+    }
+
+    /// A regular context is about to send again: where no window decays by idleness, as much as before may leave.
+    #[inline]
+    pub(crate) fn end_idleness(&mut self, env: &Env<'_>) {
+        if self.regular && env.now >= self.idle_from() && matches!(self.writer.control, Control::Fixed(_)) {
+            self.timers.decayed = env.now;
+            self.permit = self.permit(env.config.max_train);
+        }
     }
 
     /// What may leave as the turn left things, in trains of at most `max` packets; less where it is not certain.

@@ -2,8 +2,10 @@
 
 use super::reader::Owed;
 use super::timers::Timer;
-use super::{Context, Doubt, State};
+use super::{Context, Doubt, Env, State};
+use crate::stats::ContextStats;
 use crate::time::Time;
+use core::time::Duration;
 
 /// What keeps a context from being parked.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -16,7 +18,72 @@ pub(crate) enum Rest {
     Complete,
 }
 
+/// An association that is used again within so many times [`park_after`](crate::config::EngineOverrides::park_after) of its last use is
+/// in use all the time: with 10 ms, within 4 s.
+const RECURS: u32 = 400;
+
+/// The shortest pause between two uses that tells how soon it is used again, nanoseconds, and in round trips: what comes within these
+/// answers what left.
+const PAUSE: u64 = 10_000_000;
+const ROUNDS: u32 = 4;
+
+/// How soon a context is used again: whether it pays to pack it.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Usage {
+    /// Octets of the user that had left and come when it had its last turn: what is left of their number tells whether it changed.
+    octets: u16,
+    /// The last pause between two uses was short.
+    recurs: bool,
+}
+
+impl Usage {
+    /// It was at rest: nothing has left or come since its last turn. Whether it recurs is learned by its next use.
+    pub(super) fn at_rest(stats: &ContextStats) -> Self {
+        Self {
+            octets: octets_of(stats),
+            recurs: false,
+        }
+    }
+}
+
+fn octets_of(stats: &ContextStats) -> u16 {
+    (stats.octets_sent + stats.octets_received) as u16
+}
+
 impl Context {
+    /// It had its turn. Only octets of its user are a use: an association that asks after a silence is not in use for that.
+    #[inline]
+    pub(super) fn note_turn(&mut self, env: &Env<'_>) {
+        let (octets, usage) = (octets_of(&self.stats), &mut self.usage);
+        let paused = env.now.as_nanos() >= self.touched.as_nanos().saturating_add(PAUSE);
+        if paused && octets != usage.octets {
+            let pause = env.now.since(self.touched);
+            if pause > ROUNDS * self.rtt.srtt().unwrap_or_default() {
+                usage.recurs = pause < env.config.overrides.park_after * RECURS;
+            }
+        }
+        usage.octets = octets;
+        self.touched = env.now;
+    }
+
+    /// When it has been quiet for `park_after`.
+    pub(crate) fn quiet_at(&self, park_after: Duration) -> Time {
+        self.touched + park_after
+    }
+
+    /// From when on it is not expected to be used soon, by what was learned of its pauses.
+    pub(crate) fn idle_at(&self, park_after: Duration) -> Time {
+        match self.usage.recurs {
+            true => self.touched + park_after * RECURS,
+            false => self.quiet_at(park_after),
+        }
+    }
+
+    /// Whether it is used again and again.
+    pub(crate) fn recurs(&self) -> bool {
+        self.usage.recurs
+    }
+
     /// Whether this context may be parked.
     pub(crate) fn rest(&self, now: Time) -> Rest {
         if self.state != State::Active {
@@ -33,7 +100,7 @@ impl Context {
         let recent = 3 * self.rtt.srtt().unwrap_or_default();
         match self.timers.last_sent + recent {
             at if at < now => Rest::Complete,
-            at => Rest::From(at + core::time::Duration::from_nanos(1)),
+            at => Rest::From(at + Duration::from_nanos(1)),
         }
     }
 

@@ -22,8 +22,8 @@ const MAX_INTENTS: usize = 32;
 impl Context {
     /// Ends a batch or a turn of the user.
     pub(crate) fn flush(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
-        self.touched = env.now;
         if self.is_quiet_for_good(env.now) {
+            self.note_turn(env);
             return;
         }
         if std::mem::take(&mut self.abort_pending) {
@@ -33,6 +33,7 @@ impl Context {
         self.pad_first();
         self.run_timers(env, out);
         if self.restart.is_some() {
+            self.note_turn(env);
             return;
         }
         for _ in 0..MAX_INTENTS {
@@ -54,6 +55,28 @@ impl Context {
         self.end_turn(env);
     }
 
+    /// Its turn, if nothing leaves in it; if something does, nothing was done that its turn would not do.
+    pub(crate) fn turn_quietly(&mut self, env: &Env<'_>) -> bool {
+        let quiet = self.state == State::Active
+            && self.closed.is_none()
+            && !self.pattern.no_feedback
+            && self.writer.all_sent()
+            && self.is_untroubled()
+            && !self.probing_pays()
+            && self.timers.next().is_none_or(|at| at > env.now);
+        if !quiet {
+            return false;
+        }
+        self.before_turn(env);
+        if !matches!(self.decide(env.now, env.config), Intent::Nothing) {
+            return false;
+        }
+        self.dirty = false;
+        self.schedule_path_timer();
+        self.end_turn(env);
+        true
+    }
+
     /// Timers as the turn left things, and what may leave before the next one.
     pub(super) fn end_turn(&mut self, env: &Env<'_>) {
         if self.state.is_live() {
@@ -62,6 +85,7 @@ impl Context {
         self.reader.hole_is_new = false;
         self.writer.is_answered = self.expects_data();
         debug_assert!(self.is_watched(), "no timer runs for {}", self.what_waits());
+        self.note_turn(env);
         self.regular = env.config.overrides.express && self.is_regular();
         if self.regular {
             self.permit = self.permit(env.config.max_train);

@@ -36,6 +36,8 @@ impl Outlet for Link {
     }
 }
 
+#[path = "asleep_tests.rs"]
+mod asleep;
 #[path = "ends_tests.rs"]
 mod ends;
 

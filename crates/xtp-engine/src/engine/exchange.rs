@@ -212,7 +212,7 @@ impl Engine {
         let Some(slot) = self.contexts.find(id) else {
             return false;
         };
-        self.scheduler.is_empty() && self.leave_first(slot, now, out, Some((tag, data, unit)))
+        self.is_alone(slot, now) && self.leave_first(slot, now, out, Some((tag, data, unit)))
     }
 }
 

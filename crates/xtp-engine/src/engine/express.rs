@@ -39,7 +39,10 @@ impl Engine {
     /// under way. Without it the next call does them. Times are those of the packets.
     #[inline]
     pub(crate) fn catch_up(&mut self) {
-        self.settle_last();
+        if self.unsettled.is_some() {
+            self.settle_last();
+            self.park_some(1);
+        }
         self.promote_late();
         if let Some(deferred) = self.deferred.take() {
             self.do_deferred(deferred);
@@ -73,7 +76,7 @@ impl Engine {
             return;
         };
         env.now = departure.now();
-        let looks = context.stats.packets_sent.is_multiple_of(LOOK_EVERY);
+        let looks = context.stats.packets_sent.is_multiple_of(LOOK_EVERY) || self.memory.is_rationed();
         context.account_departure(&mut env, &self.trains.departures);
         self.trains.departures.clear();
         // As of then: it is accounted for at another moment, perhaps.
@@ -97,11 +100,50 @@ impl Engine {
         datagram: &Datagram<'_>,
         user: Option<Awaited>,
     ) -> Option<Taken> {
-        let user = user.filter(|_| !self.too_many_whole());
-        let context = self.contexts.awake_mut(slot).filter(|context| context.regular)?;
-        if self.memory.is_rationed() {
+        match self.memory.is_rationed() {
+            true => self.arrive_rationed(slot, packet, datagram, user),
+            false => self.take_expected(slot, packet, datagram, user),
+        }
+    }
+
+    /// The same where memory is rationed.
+    #[inline(never)]
+    fn arrive_rationed(
+        &mut self,
+        slot: u32,
+        packet: &Exchange<'_>,
+        datagram: &Datagram<'_>,
+        user: Option<Awaited>,
+    ) -> Option<Taken> {
+        if !self.contexts.awake(slot)?.regular {
             return None;
         }
+        self.ration(slot, datagram.data.len());
+        if !self.contexts.awake(slot)?.has_room_for(packet, user) {
+            return None;
+        }
+        // A reference keeps a whole buffer of the carrier's.
+        let datagram = Datagram {
+            backing: None,
+            ..*datagram
+        };
+        let taken = self.take_expected(slot, packet, &datagram, user)?;
+        if let Some((deferred, context)) = self.deferred.as_ref().zip(self.contexts.awake_mut(slot)) {
+            context.account_queue(deferred.arrival.as_ref(), None);
+        }
+        self.account(slot);
+        Some(taken)
+    }
+
+    #[inline(always)]
+    fn take_expected(
+        &mut self,
+        slot: u32,
+        packet: &Exchange<'_>,
+        datagram: &Datagram<'_>,
+        user: Option<Awaited>,
+    ) -> Option<Taken> {
+        let context = self.contexts.awake_mut(slot).filter(|context| context.regular)?;
         let mut env = Env {
             now: self.now,
             config: &self.config,
@@ -135,7 +177,7 @@ impl Engine {
             return false;
         };
         let open = deferred.arrival.is_some() && deferred.departure.is_none();
-        if !open || 1 + self.trains.arrivals.len() == LONGEST_TRAIN {
+        if !open || 1 + self.trains.arrivals.len() == LONGEST_TRAIN || self.memory.is_rationed() {
             return false;
         }
         let slot = deferred.slot;
@@ -175,6 +217,9 @@ impl Engine {
         self.settle_last();
         let slot = self.contexts.find(id)?;
         self.now = self.now.max(now);
+        if self.memory.is_rationed() {
+            self.ration_regular(slot);
+        }
         let context = self.contexts.awake_mut(slot)?;
         if let Some(deferred) = self.deferred.as_mut().filter(|deferred| deferred.slot == slot) {
             context.account_queue(deferred.arrival.as_ref(), deferred.departure.as_mut());
@@ -182,13 +227,16 @@ impl Engine {
         context.regular.then_some((slot, context))
     }
 
-    /// The same for one that adds to what is to be sent.
-    fn regular_to_write(&mut self, now: Time, id: ContextId) -> Option<(u32, &mut Context)> {
-        // What may be queued where memory is rationed is told by the general way.
-        if self.memory.is_rationed() {
-            return None;
+    /// Where memory is rationed, what a regular context may have is said before its user changes it.
+    #[inline(never)]
+    fn ration_regular(&mut self, slot: u32) {
+        let Some(context) = self.contexts.awake_mut(slot).filter(|context| context.regular) else {
+            return;
+        };
+        if let Some(deferred) = self.deferred.as_mut().filter(|deferred| deferred.slot == slot) {
+            context.account_queue(deferred.arrival.as_ref(), deferred.departure.as_mut());
         }
-        self.regular(now, id)
+        self.ration(slot, 0);
     }
 
     pub(super) fn read_express(
@@ -200,10 +248,11 @@ impl Engine {
         let (slot, context) = self.regular(now, id)?;
         let read = context.read(max);
         let update_due = context.reader.update_due;
-        // Where contexts are to be parked, those with something unread were left out until their next turn.
-        if update_due || self.too_many_whole() {
+        // Those with something unread are parked only after another turn.
+        if update_due || self.is_left_out(slot) {
             self.mark_dirty(slot);
         }
+        self.account_if_rationed(slot);
         Some(read)
     }
 
@@ -214,11 +263,12 @@ impl Engine {
         data: &mut Bytes,
         eom: bool,
     ) -> Option<Result<usize, Error>> {
-        let (slot, context) = self.regular_to_write(now, id)?;
+        let (slot, context) = self.regular(now, id)?;
         if data.is_empty() || data.len() as u64 > context.room() {
             return None;
         }
         let sent = context.send(std::mem::take(data), eom);
+        self.account_if_rationed(slot);
         self.mark_dirty(slot);
         Some(sent)
     }
@@ -229,7 +279,7 @@ impl Engine {
         id: ContextId,
         tag: u64,
     ) -> Option<Result<(), Error>> {
-        let (slot, context) = self.regular_to_write(now, id)?;
+        let (slot, context) = self.regular(now, id)?;
         let sent = context.send_tag(tag);
         self.mark_dirty(slot);
         Some(sent)
@@ -264,11 +314,14 @@ impl Engine {
         let others = |deferred: &Deferred| deferred.slot != slot || deferred.departure.is_some();
         if self.unsettled.is_some()
             || self.deferred.as_ref().is_some_and(others)
-            || self.memory.is_rationed()
             || !self.replies.is_empty()
             || self.has_timer_due(now)
         {
             return false;
+        }
+        if self.memory.is_rationed() {
+            let queued = message.as_ref().map_or(0, |(tag, data, _)| octets_of(*tag, data));
+            self.ration_departure(slot, queued);
         }
         let Some(context) = self.contexts.awake_mut(slot) else {
             return false;
@@ -280,6 +333,7 @@ impl Engine {
             rng: &mut self.rng,
         };
         let acknowledged = self.deferred.is_some();
+        context.end_idleness(&env);
         out.begin();
         let left = &mut self.trains.departures;
         let departure = match message {
@@ -302,4 +356,73 @@ impl Engine {
         deferred.departure = Some(departure);
         true
     }
+
+    /// Where memory is rationed, what may be granted is said before `queued` octets more leave.
+    #[inline(never)]
+    fn ration_departure(&mut self, slot: u32, queued: u64) {
+        let arrival = self
+            .deferred
+            .as_ref()
+            .and_then(|deferred| deferred.arrival.as_ref());
+        let acknowledged = arrival.map_or(0, Arrival::acknowledges);
+        self.ration_ahead(slot, queued, acknowledged);
+    }
+
+    #[inline]
+    fn account_if_rationed(&mut self, slot: u32) {
+        if self.memory.is_rationed() {
+            self.account(slot);
+        }
+    }
+
+    /// Whether no association but that in `slot` waits for a turn: one that has nothing to send has it now.
+    #[inline(always)]
+    pub(super) fn is_alone(&mut self, slot: u32, now: Time) -> bool {
+        let others = |deferred: &Deferred| deferred.slot != slot;
+        match self.scheduler.is_empty() && !self.deferred.as_ref().is_some_and(others) {
+            true => true,
+            false => self.let_other_finish(slot, now),
+        }
+    }
+
+    /// Its own turn it has not yet: what it owes goes with what is to leave.
+    #[inline(never)]
+    fn let_other_finish(&mut self, slot: u32, now: Time) -> bool {
+        self.catch_up();
+        match self.scheduler.lone() {
+            Some(other) => other != slot && self.turn_quietly(other, now),
+            None => self.scheduler.is_empty(),
+        }
+    }
+
+    /// The turn of the only association that waits for one, if nothing leaves in it. If something does, nothing was done that its turn
+    /// would not do.
+    fn turn_quietly(&mut self, slot: u32, now: Time) -> bool {
+        if !self.is_settled() || !self.replies.is_empty() || self.has_timer_due(now) {
+            return false;
+        }
+        self.now = self.now.max(now);
+        self.ration(slot, 0);
+        let observed = self.is_observed(slot);
+        let Some(context) = self.contexts.awake_mut(slot) else {
+            return false;
+        };
+        let env = Env {
+            now: self.now,
+            config: &self.config,
+            events: &mut self.events,
+            rng: &mut self.rng,
+        };
+        if observed || self.routes.enter(context, env.now) || !context.turn_quietly(&env) {
+            return false;
+        }
+        self.scheduler.pop(now);
+        self.settle(slot);
+        true
+    }
+}
+
+/// Octets that a message takes in a queue.
+fn octets_of(tag: Option<u64>, data: &[u8]) -> u64 {
+    DataSegment { tag, data }.sequence_len() as u64
 }

@@ -14,6 +14,11 @@ use xtp_wire::{Body, Options, Packet};
 const PORT: u16 = 9;
 const STEPS: usize = 1_500;
 const SEEDS: u64 = 24;
+/// Octets of memory where it is scarce, and those of them that a message takes which nobody receives: more than half of what associations may
+/// keep.
+const LITTLE: u64 = 1 << 17;
+const KEPT: usize = 60_000;
+const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 9, 9, 9)), 9);
 
 /// Two engines, the wire between them, and what each user holds.
 struct World {
@@ -37,10 +42,14 @@ struct World {
 }
 
 impl World {
-    fn new(express: bool, own_addresses: bool, options: OpenOptions) -> Self {
+    /// `scarce`: memory is rationed at both ends.
+    fn new(express: bool, own_addresses: bool, scarce: bool, options: OpenOptions) -> Self {
         let engine = |n| {
             let mut config = EngineConfig::new([n; 32]);
             config.overrides.express = express;
+            if scarce {
+                config.memory_limit = LITTLE;
+            }
             if own_addresses {
                 config.own_addresses = (0..2).map(|end| address(end).ip()).collect();
             }
@@ -48,6 +57,13 @@ impl World {
         };
         let mut ends = [engine(1), engine(2)];
         ends[1].listen(ListenOptions::every_service(PORT)).unwrap();
+        if scarce {
+            for end in &mut ends {
+                let now = Time::from_nanos(1);
+                let filler = end.open(now, NOWHERE, paradigm::stream(PORT)).unwrap();
+                end.send(now, filler, Bytes::from(vec![0; KEPT]), true).unwrap();
+            }
+        }
         let id = ends[0].open(Time::from_nanos(1), address(1), options).unwrap();
         Self {
             ends,
@@ -91,6 +107,9 @@ impl World {
 
     fn dispatch(&mut self, me: usize, out: &TransmitBatch, catch_up: bool) {
         out.for_each_datagram(|train, octets| {
+            if train.dst == NOWHERE {
+                return;
+            }
             assert_eq!(train.dst, address(1 - me));
             self.wire[1 - me].push(octets.to_vec());
         });
@@ -300,7 +319,7 @@ fn send(world: &mut World, me: usize, now: Time, number: u64) {
 /// Runs one seed in both worlds; how many packets took the short way, how many trains, how many messages were handed
 /// through, how many of these took several packets, how many ended no message, and how many packets of octets came with the
 /// first.
-fn compare(seed: u64) -> [u64; 6] {
+fn compare(seed: u64, scarce: bool) -> [u64; 6] {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut options = paradigm::stream(PORT);
     options.tuning.congestion = match seed % 3 {
@@ -309,7 +328,7 @@ fn compare(seed: u64) -> [u64; 6] {
         _ => CongestionKind::Model,
     };
     let local = seed.is_multiple_of(2);
-    let mut worlds = [true, false].map(|express| World::new(express, local, options.clone()));
+    let mut worlds = [true, false].map(|express| World::new(express, local, scarce, options.clone()));
     let mut now = Time::from_nanos(1_000_000_000);
     for step in 0..STEPS {
         let pause = match rng.next_u32() % 100 {
@@ -385,7 +404,7 @@ fn a_packet_that_leaves_first_is_the_packet_that_would_have_left() {
             more_joined,
             more_octets,
             more_further,
-        ] = compare(seed);
+        ] = compare(seed, false);
         further += more_further;
         joined += more_joined;
         octets += more_octets;
@@ -402,4 +421,16 @@ fn a_packet_that_leaves_first_is_the_packet_that_would_have_left() {
         further > SEEDS,
         "only {further} packets of octets came with others"
     );
+}
+
+#[test]
+fn a_packet_that_leaves_first_is_the_packet_that_would_have_left_where_memory_is_rationed() {
+    let (mut express, mut handed) = (0, 0);
+    for seed in 0..SEEDS {
+        let [more, _, more_handed, ..] = compare(seed, true);
+        express += more;
+        handed += more_handed;
+    }
+    assert!(express > SEEDS * 10, "only {express} packets took the short way");
+    assert!(handed > SEEDS * 5, "only {handed} messages were handed through");
 }

@@ -22,6 +22,8 @@ const _: () = assert!(
     size_of::<Initiator>() as u64 <= CONTEXT && size_of::<Responder>() as u64 <= CONTEXT,
     "one without a context is not counted for what it takes"
 );
+/// What a whole context takes beyond that.
+const WHOLE: u64 = 4_096;
 /// Share of the limit for associations without anything else.
 const CONTEXTS_PART: u64 = 4;
 /// Share of what is left that one of them gets.
@@ -36,6 +38,12 @@ const FED: usize = 4;
 /// Associations that `limit` octets have room for.
 pub(super) fn most_contexts(limit: u64) -> usize {
     usize::try_from(limit / CONTEXTS_PART / CONTEXT).unwrap_or(usize::MAX)
+}
+
+/// Whole contexts that `limit` octets have room for beside `alive` associations.
+pub(super) fn most_whole(limit: u64, alive: usize) -> usize {
+    let left = (limit / CONTEXTS_PART).saturating_sub(CONTEXT * alive as u64);
+    usize::try_from(left / WHOLE).unwrap_or(usize::MAX)
 }
 
 /// The account of an engine.
@@ -98,13 +106,13 @@ impl Memory {
     }
 
     /// How much the reader of `context` may keep or have promised, one of `alive`, while memory is rationed.
-    /// `coming`: octets of the packet that has just come for it.
-    fn ration(&self, context: &Context, alive: usize, coming: usize) -> u64 {
+    /// `coming`: octets of the packet that has just come for it; `moved`: octets it has moved so far.
+    fn ration(&self, context: &Context, alive: usize, (coming, moved): (usize, u64)) -> u64 {
         let has = context.reader_charge();
         let allowance = context.initial_allowance();
         let least = (self.limit / (4 * alive.max(1) as u64)).clamp(LEAST, allowance.max(LEAST));
         let part = (self.left() + has) / PART;
-        let wanted = least.max(part.min(context.moved()));
+        let wanted = least.max(part.min(moved));
         let share = wanted.min(has + self.left_to_promise());
         // Nobody is locked out who keeps nothing yet: a little is granted, and one packet finds room.
         match has {
@@ -176,9 +184,20 @@ impl Engine {
             return;
         };
         let share = match rationed {
-            true => self.memory.ration(context, alive, coming),
+            true => self.memory.ration(context, alive, (coming, context.moved())),
             false => u64::MAX,
         };
         context.set_share(share);
+    }
+
+    /// The same before `queued` octets more are sent by a context that does not know yet that everything below `acknowledged` is.
+    pub(super) fn ration_ahead(&mut self, slot: u32, queued: u64, acknowledged: u64) {
+        let charge = self.contexts.charge(slot) + queued;
+        self.memory.note(slot, charge);
+        let alive = self.contexts.alive();
+        if let Some(context) = self.contexts.awake_mut(slot) {
+            let moved = context.moved() + acknowledged.saturating_sub(context.writer.una);
+            context.set_share(self.memory.ration(context, alive, (0, moved)));
+        }
     }
 }

@@ -318,6 +318,11 @@ impl Slab {
         place.is_some_and(|place| !std::mem::replace(&mut place.listed, true))
     }
 
+    #[inline]
+    pub(super) fn is_listed(&self, slot: u32) -> bool {
+        self.places.get(slot as usize).is_some_and(|place| place.listed)
+    }
+
     pub(super) fn unlist(&mut self, slot: u32) {
         if let Some(place) = self.places.get_mut(slot as usize) {
             place.listed = false;

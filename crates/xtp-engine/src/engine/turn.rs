@@ -32,7 +32,6 @@ impl Engine {
         self.catch_up();
         if self.scheduler.is_empty()
             && self.replies.is_empty()
-            && !self.too_many_whole()
             && self.next_timer().is_none_or(|at| at > self.now)
         {
             out.begin();
@@ -59,9 +58,6 @@ impl Engine {
             self.settle_last();
             self.turn(slot, out);
             turns += 1;
-        }
-        if self.too_many_whole() {
-            self.settle_last();
         }
         self.park_some(turns);
         self.stats.sent += out.datagrams_from(before) as u64;
@@ -104,8 +100,6 @@ impl Engine {
         };
         let before = observed.then(|| out.begin());
         context.flush(&mut env, out);
-        // Where memory is rationed nothing is granted without having been asked for.
-        context.regular &= !self.memory.is_rationed();
         if let Some(how) = context.restart {
             self.restart(slot, how);
             return;

@@ -1,8 +1,9 @@
 //! What can be asked about one association: reading only, and the same whether it has a context, is parked, or is a record.
 
 use super::Engine;
+use super::express::Deferred;
 use super::slab::{Pending, Seen};
-use crate::context::Context;
+use crate::context::{Arrival, Context};
 use crate::error::{CloseReason, Error};
 use crate::event::ContextId;
 use crate::matching::ReceiveError;
@@ -37,13 +38,27 @@ impl Engine {
         })
     }
 
-    /// Octets of the user's that the peer acknowledged.
+    /// Octets of the user's that the peer acknowledged, with what a packet says that is not accounted for yet.
     pub(crate) fn octets_acknowledged(&self, id: ContextId) -> Result<u64, Error> {
         let view = self.context(id)?;
         Ok(match view.seen {
             Seen::Record(Pending::Responder(record)) => record.acknowledged(),
+            Seen::Whole(context) => context.stats.octets_acknowledged + self.acknowledged_ahead(context),
             _ => view.stats().octets_acknowledged,
         })
+    }
+
+    fn acknowledged_ahead(&self, context: &Context) -> u64 {
+        let arrival = self.arrival_of(context.id);
+        arrival.map_or(0, |arrival| arrival.acknowledges() - context.writer.una)
+    }
+
+    /// A packet of this association that is not accounted for yet, and that it has not answered.
+    pub(crate) fn arrival_of(&self, id: ContextId) -> Option<&Arrival> {
+        let of_it = |deferred: &&Deferred| {
+            deferred.departure.is_none() && self.contexts.find(id) == Some(deferred.slot)
+        };
+        self.deferred.as_ref().filter(of_it)?.arrival.as_ref()
     }
 }
 

@@ -67,6 +67,20 @@ fn octets_that_nobody_has_read_keep_it_whole() {
     }
 }
 
+/// Parking is no timer that falls due behind the turn: it would keep what comes next from the short way.
+#[test]
+fn the_turn_in_which_it_comes_to_rest_parks_it() {
+    for ahead in [false, true] {
+        let (mut world, [id, peer]) = begun(ahead);
+        world.send(0, id, 500);
+        world.run(100 * MS);
+        assert!(!parked(&world, 1));
+        assert_eq!(world.read(1, peer).len(), 500);
+        world.flush(1);
+        assert!(parked(&world, 1), "ahead: {ahead}");
+    }
+}
+
 /// An initiator that does not know yet whether it is proved asks after a second (§3.7.3), and lies packed until then: who opens thousands
 /// in a second would have all of them whole.
 #[test]
@@ -388,5 +402,116 @@ fn finished_initiators_have_a_limit_and_an_end() {
         assert_eq!(world.ends[0].stats().time_waits, 2, "ahead: {ahead}");
         world.run(Duration::from_secs(11));
         assert_eq!(world.ends[0].stats().time_waits, 0, "ahead: {ahead}");
+    }
+}
+
+/// Sends a message to and fro.
+fn exchange(world: &mut World, [id, peer]: [ContextId; 2]) {
+    world.send(0, id, 50);
+    world.run(4 * DELAY);
+    assert_eq!(world.read(1, peer).len(), 50);
+    world.send(1, peer, 50);
+    world.run(4 * DELAY);
+    assert_eq!(world.read(0, id).len(), 50);
+}
+
+fn parkings(world: &World) -> [u64; 2] {
+    [0, 1].map(|end: usize| world.ends[end].stats().parkings)
+}
+
+/// Every context at rest may lie packed, after the usual time.
+fn few(config: &mut EngineConfig) {
+    config.overrides.max_whole = 0;
+}
+
+fn begun_by(world: &mut World) -> [ContextId; 2] {
+    let id = world.open(paradigm::stream(PORT));
+    world.send(0, id, 50);
+    world.run(4 * DELAY);
+    let ids = [id, world.accepted()];
+    assert_eq!(world.read(1, ids[1]).len(), 50);
+    exchange(world, ids);
+    ids
+}
+
+/// An association used again and again is packed once at most; when it is used no more, after seconds.
+#[test]
+fn an_association_in_use_stays_whole() {
+    for ahead in [false, true] {
+        let mut world = World::with(ahead, few, |_| {});
+        let ids = begun_by(&mut world);
+        world.run(200 * MS);
+        let before = parkings(&world);
+        for _ in 0..20 {
+            exchange(&mut world, ids);
+            world.run(300 * MS);
+        }
+        let after = parkings(&world);
+        for end in 0..2 {
+            assert!(
+                after[end] <= before[end] + 1,
+                "{before:?} {after:?}, ahead: {ahead}"
+            );
+            assert!(!parked(&world, end), "ahead: {ahead}");
+        }
+        world.run(Duration::from_secs(5));
+        assert_eq!([0, 1].map(|end| parked(&world, end)), [true; 2], "ahead: {ahead}");
+    }
+}
+
+/// An association that asks once a silence whether its peer lives is not in use, nor is one that was used once.
+#[test]
+fn an_association_that_is_not_used_is_packed_soon() {
+    for ahead in [false, true] {
+        let mut world = World::with(ahead, few, |_| {});
+        let id = world.open(paradigm::stream(PORT));
+        world.send(0, id, 50);
+        world.run(4 * DELAY);
+        let peer = world.accepted();
+        assert_eq!(world.read(1, peer).len(), 50);
+        world.send(1, peer, 50);
+        world.run(4 * DELAY);
+        assert_eq!(world.read(0, id).len(), 50);
+        world.run(100 * MS);
+        assert_eq!([0, 1].map(|end| parked(&world, end)), [true; 2], "ahead: {ahead}");
+        // The initiator asks for a proof after a second, and whether its peer lives after 25.
+        for span in [1, 25] {
+            let before = parkings(&world);
+            world.run(Duration::from_secs(span));
+            world.run(100 * MS);
+            assert_eq!([0, 1].map(|end| parked(&world, end)), [true; 2], "ahead: {ahead}");
+            assert!(
+                parkings(&world)[0] > before[0],
+                "it asked nothing, ahead: {ahead}"
+            );
+        }
+    }
+}
+
+/// A peer that uses many associations in turn, however often, has no more of them whole than memory is meant for.
+#[test]
+fn associations_in_use_have_a_limit() {
+    const OPEN: usize = 20;
+    for ahead in [false, true] {
+        let little = |config: &mut EngineConfig| {
+            few(config);
+            // A quarter of it is for associations: 1 KiB each, and 4 KiB more for whole ones.
+            config.memory_limit = (4 * (OPEN as u64 + 4 * 3)) << 10;
+        };
+        let mut world = World::with(ahead, little, |_| {});
+        let open: Vec<_> = (0..OPEN).map(|_| begun_by(&mut world)).collect();
+        for _ in 0..10 {
+            for ids in &open {
+                exchange(&mut world, *ids);
+                world.run(100 * MS);
+            }
+            // Answers of the last second are not acknowledged yet.
+            for (end, most) in [(0, 4), (1, 14)] {
+                let stats = world.ends[end].stats();
+                assert_eq!(stats.contexts, OPEN);
+                let whole = stats.contexts - stats.parked;
+                assert!(whole <= most, "{whole} are whole at end {end}, ahead: {ahead}");
+            }
+        }
     }
 }

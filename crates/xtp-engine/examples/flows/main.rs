@@ -1,8 +1,10 @@
 //! The main flows between two engines without a network: what instruction counters and profilers run.
 //!
 //! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `tagged` (a tag before each message), `matched` (and a posted receive for it), `oneshot`,
-//! `oneshots` (64 at once), `transaction`, `setups` (streams that stay open) and `bulk` (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
+//! `oneshots` (64 at once), `transaction`, `setups` (streams that stay open), `random-of-N` (a random one of N) and `bulk` (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
 //! instructions each time; `cargo xtask counts` compares them with their ceilings.
+
+mod random;
 
 use bytes::Bytes;
 use std::net::SocketAddr;
@@ -629,10 +631,13 @@ fn main() -> ExitCode {
         "kept" => phases(&mut pair, count, true),
         "setups" => setups(&mut pair, count),
         "bulk" => bulk(&mut pair, count),
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
+        other => match other.strip_prefix("random-of-").map(str::parse) {
+            Some(Ok(open)) if open > 0 => random::random_of(&mut pair, count, open),
+            _ => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
     }
     println!("{flow}: {count} done, {} packets", pair.packets);
     ExitCode::SUCCESS
