@@ -284,9 +284,12 @@ impl Transmitter {
         (covered / LOSSY_SHARE + block / symbol).max(LOSSY_TIMES * usual)
     }
 
-    /// Whether it asked for more.
+    /// Whether it asked for more. The answers of a lone holder are all that moves an anonymous group: it is back whatever it asked for, and
+    /// stays as long.
     fn is_lossy(&self, index: u32, usual: u64) -> bool {
-        self.members.get(index).asked > self.most_asked(index, usual)
+        let member = self.members.get(index);
+        let is_lone = member.is_holder() && self.members.nobody_holds_but(member);
+        !(is_lone && self.is_anonymous()) && member.asked > self.most_asked(index, usual)
     }
 
     /// Whether a member that holds the window asked for more than it may, by what was usual at the last look at everybody.
