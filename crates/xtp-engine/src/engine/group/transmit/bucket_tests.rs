@@ -330,3 +330,31 @@ fn a_lossy_one_without_which_nothing_leaves_moves_the_window() {
         stage.events
     );
 }
+
+/// A member that damps its answers was not asked by itself for a quarter of the patience: that is no silence of it.
+#[test]
+fn patience_with_an_anonymous_one_begins_when_it_is_asked_alone() {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        mode: Mode::Bucket(ripe()),
+        window: WINDOW,
+        slow: Slow::Wait,
+        patience: 4 * SECOND,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::new(2, key));
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(1_000 * PACKET as usize);
+    let out = GroupEvent::Dropped(MemberId(1), DropReason::Silent);
+    for (half_seconds, is_out) in [(9, false), (3, true)] {
+        for _ in 0..half_seconds {
+            stage.run(SECOND / 2);
+            let sent = stage.position();
+            answer(&mut stage, &one, sent, &[]);
+        }
+        assert_eq!(stage.events.contains(&out), is_out, "{:?}", stage.events);
+    }
+}
