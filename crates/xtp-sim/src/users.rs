@@ -206,7 +206,7 @@ impl World {
         let mut told = Vec::new();
         while let Some(received) = self.hosts[host].engine.poll_received() {
             let holds = |task: &Task| task.host == host && task.has_posted(received.posted);
-            // Of users who have gone nothing is left.
+            // Of users whose host crashed nothing is left.
             if let Some(task) = self.tasks.iter().position(holds) {
                 self.tasks[task].received.push(received);
                 told.push(task);

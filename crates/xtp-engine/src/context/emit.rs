@@ -149,6 +149,10 @@ impl Context {
             count: 1,
         });
         let options = self.data_options(&segment, false, ask) - Options::EDGE;
+        if self.state == State::Quiescent && !self.begins_again() {
+            // The user may have opened it long before.
+            self.timers.created = env.now;
+        }
         self.transition(Transition::UserOpens);
         let sync = self.next_sync();
         let payload = self.payload(&segment);

@@ -58,6 +58,12 @@ impl Context {
         refusal.never_ran(now.since(first))
     }
 
+    /// FIRST of it has left under another key.
+    pub(super) fn begins_again(&self) -> bool {
+        let begun = |opening: &super::Opening| opening.repeated || opening.fell_back;
+        self.opening.as_ref().is_some_and(begun)
+    }
+
     /// Takes a new key and sends FIRST anew. Only an initiator that was not heard begins again, so nothing of its
     /// queue was released. `time` is the new creation time.
     pub(crate) fn begin_again(&mut self, how: Restart, identity: &Identity, time: u32, env: &Env<'_>) {

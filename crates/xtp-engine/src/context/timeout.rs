@@ -20,6 +20,9 @@ const FULL_REPEATS: u32 = 3;
 /// A peer that is merely slow or stopped for a moment is not taken for a legacy one (§2.7, D-68).
 const SILENCE_OF_A_LEGACY_PEER: Duration = Duration::from_secs(5);
 const SMALLEST_PATH_DATA: usize = 1_168;
+/// FIRSTs leave for so long: a responder remembers for 60 s what it executed (§2.4.2, §6.9).
+const FIRSTS_LEAVE: Duration = Duration::from_secs(20);
+
 impl Context {
     /// Fires what is due, CTIMEOUT before everything else.
     pub(super) fn run_timers(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
@@ -335,7 +338,7 @@ impl Context {
 
     /// Line 2: FIRST again: same key, same seq, same time, new sync (§2.4.2); also §6.5.
     fn repeat_first(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
-        if env.now >= self.timers.created + Duration::from_secs(20) {
+        if self.is_too_late_for_first(env.now) {
             return;
         }
         let request = match self.confirm {
@@ -362,6 +365,11 @@ impl Context {
         self.emit_first(segment, request, env, out);
     }
 
+    /// Whatever asks for another FIRST, a refusal or COOKIE that lay unread while this end slept among them: none leaves any more.
+    pub(super) fn is_too_late_for_first(&self, now: Time) -> bool {
+        now >= self.timers.created + FIRSTS_LEAVE
+    }
+
     /// What the next FIRST carries of the data the first one carried.
     pub(super) fn first_segment(&self) -> Option<Planned> {
         let start = 0;
@@ -386,8 +394,9 @@ impl Context {
         env: &mut Env<'_>,
         out: &mut TransmitBatch,
     ) {
+        let late = self.is_too_late_for_first(env.now);
         let Some(opening) = &mut self.opening else { return };
-        if self.state != State::Opening || opening.token == Some(token) {
+        if self.state != State::Opening || opening.token == Some(token) || late {
             return;
         }
         opening.token = Some(token);

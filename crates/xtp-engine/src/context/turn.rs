@@ -33,8 +33,11 @@ impl Context {
         self.pad_first();
         self.run_timers(env, out);
         if self.restart.is_some() {
-            self.note_turn(env);
-            return;
+            if self.state.is_live() && !self.is_too_late_for_first(env.now) {
+                self.note_turn(env);
+                return;
+            }
+            self.restart = None;
         }
         for _ in 0..MAX_INTENTS {
             let intent = self.decide(env.now, env.config);

@@ -275,8 +275,8 @@ impl Context {
                 "a stream without error and flow control confirms nothing",
             ));
         }
-        if ask && self.writer.refused && self.confirmed(what) < seq {
-            // Who takes no more answers nothing about it (§6.2).
+        if ask && self.writer.refused && (self.writer.not_taken > 0 || self.confirmed(what) < seq) {
+            // A reader that takes no more answers nothing about it (§6.2), and what it did not take is queued no longer.
             return Err(Error::RefusedByPeer);
         }
         if !self.marks.add(id, seq, what) {

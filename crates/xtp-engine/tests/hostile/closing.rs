@@ -3,7 +3,7 @@
 use super::forge::View;
 use super::world::{DELAY, MS, PORT, World};
 use std::time::Duration;
-use xtp_engine::{ContextId, paradigm};
+use xtp_engine::{Confirm, ContextId, MarkAt, paradigm};
 use xtp_wire::{Control, DiagCode, DiagValue, Options};
 
 /// An association that lasts, both ends of which know each other; nothing is owed.
@@ -313,5 +313,28 @@ fn rclose_before_the_end_confirms_nothing() {
         let refused = xtp_engine::Event::Refused { not_taken: 500 };
         let told = world.events[0].iter().any(|(_, event)| *event == refused);
         assert!(told, "{:?}", world.events[0]);
+    }
+}
+
+/// Octets that a refusal threw away before they left are not confirmed to a user that asks afterwards (§6.2).
+#[test]
+fn what_a_refusal_threw_away_is_not_confirmed() {
+    for ahead in [false, true] {
+        let (mut world, [id, _]) = begun(ahead);
+        let view = View::of(&world, 0);
+        let written = world.ends[0].send(world.now, id, super::world::payload(500), false);
+        assert_eq!(written, Ok(500));
+        let control = Control {
+            rseq: view.nxt,
+            ..view.control()
+        };
+        world.forge(0, &view.cntl(Options::RCLOSE, control));
+        let refused = xtp_engine::Event::Refused { not_taken: 500 };
+        let told = world.events[0].iter().any(|(_, event)| *event == refused);
+        assert!(told, "{:?}", world.events[0]);
+        for what in [Confirm::Received, Confirm::Delivered] {
+            let mark = world.ends[0].mark(world.now, id, MarkAt::Queued, what);
+            assert_eq!(mark, Err(xtp_engine::Error::RefusedByPeer), "{what:?}");
+        }
     }
 }

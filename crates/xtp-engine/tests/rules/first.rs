@@ -1,7 +1,9 @@
 //! FIRST.seq: where the initiator's stream begins (§2.4.1).
 
-use crate::host::{Host, cntl, data, first, parse};
-use xtp_wire::{Body, Options, service};
+use crate::host::{Host, PORT, cntl, data, first, keyed, parse};
+use std::time::Duration;
+use xtp_engine::{EngineConfig, paradigm};
+use xtp_wire::{Body, Diag, DiagCode, DiagValue, Format, Key, Options, Token, service};
 
 /// The status in a packet of whatever format.
 fn told(octets: &[u8]) -> (u64, u64) {
@@ -77,4 +79,52 @@ fn a_first_with_a_key_given_back_opens_nothing() {
     packet.header.key = xtp_wire::Key::own(0);
     assert!(host.give(&packet).is_empty() && host.accepted().is_empty());
     assert!(host.give(&cntl(1, 0, Options::SREQ, 0, 0, 0)).is_empty());
+}
+
+/// No FIRST leaves after 20 s, whatever asks for another: a responder may have forgotten by then that it executed it (§2.4.2).
+#[test]
+fn an_initiator_that_slept_begins_nothing_again() {
+    let token = Token {
+        epoch: 0,
+        kind: Token::COOKIE,
+        time: 1,
+        mac: [1; 16],
+    };
+    let refusal = Diag::new(DiagCode::ContextRefused, DiagValue::TrafficFormat, "");
+    for body in [Body::Cookie(token), Body::Diag(refusal)] {
+        for (seconds, begins) in [(19, true), (21, false)] {
+            let mut host = Host::with(EngineConfig::new([9; 32]));
+            let id = host.open(paradigm::transaction(PORT));
+            host.write(id, b"once", true);
+            let sent = host.flush();
+            let key = Key::returned(parse(&sent[0]).header.key.value());
+            host.now = host.now + Duration::from_secs(seconds);
+            let mut sent = host.give(&keyed(key, 0, 0, Options::empty(), body));
+            sent.extend(host.flush());
+            let mut firsts = sent.iter().map(|octets| parse(octets).header.format);
+            assert_eq!(
+                firsts.any(|format| format == Format::First),
+                begins,
+                "after {seconds} s"
+            );
+            host.wait(Duration::from_secs(60));
+            assert!(host.closed(id).is_some(), "after {seconds} s: {body:?}");
+        }
+    }
+}
+
+/// The 20 s are those of an association that begins: its user may have opened it long before it writes.
+#[test]
+fn one_that_was_opened_long_ago_begins_as_any_other() {
+    let mut host = Host::with(EngineConfig::new([9; 32]));
+    let id = host.open(paradigm::stream(PORT));
+    assert!(host.wait(Duration::from_secs(200)).is_empty());
+    host.write(id, b"late", false);
+    assert_eq!(host.flush().len(), 1);
+    let sent = host.wait(Duration::from_secs(6));
+    assert!(
+        sent.len() >= 3 && host.closed(id).is_none(),
+        "{:?}",
+        host.closed(id)
+    );
 }

@@ -13,9 +13,7 @@ const OPEN: usize = 4;
 impl Task {
     /// The user looks at what became of its receives, and posts more.
     pub(super) fn receive(&mut self, turn: &mut Turn<'_>) -> Result<(), String> {
-        for received in std::mem::take(&mut self.received) {
-            self.take_received(received, turn)?;
-        }
+        self.take_all_received(turn)?;
         let closed = self.outcome != Outcome::Running;
         match self.script.reader.pace {
             _ if self.posted_receives.len() == OPEN => return Ok(()),
@@ -38,10 +36,17 @@ impl Task {
         self.post_more(turn)
     }
 
-    /// Whether this is a receive of this user's, who is there to get what came.
+    /// What a receive got is its user's, who may have released the association since.
+    pub(super) fn take_all_received(&mut self, turn: &mut Turn<'_>) -> Result<(), String> {
+        for received in std::mem::take(&mut self.received) {
+            self.take_received(received, turn)?;
+        }
+        Ok(())
+    }
+
+    /// Whether this is a receive of this user's.
     pub(crate) fn has_posted(&self, posted: PostedId) -> bool {
-        let there = !matches!(self.outcome, Outcome::Crashed | Outcome::Released);
-        there && self.posted_receives.contains(&posted)
+        self.outcome != Outcome::Crashed && self.posted_receives.contains(&posted)
     }
 
     /// Some receives for messages that may never come, and behind them one for whatever comes.

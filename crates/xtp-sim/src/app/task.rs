@@ -220,8 +220,10 @@ impl Task {
     /// # Errors
     /// What was read and never written, or an error no correct engine gives.
     pub fn turn(&mut self, mut turn: Turn<'_>) -> Result<(), String> {
-        if matches!(self.outcome, Outcome::Crashed | Outcome::Released) {
-            return Ok(());
+        match self.outcome {
+            Outcome::Crashed => return Ok(()),
+            Outcome::Released => return self.take_all_received(&mut turn),
+            Outcome::Running | Outcome::Closed(_) => {}
         }
         if self.wake.is_some_and(|wake| wake <= turn.world) {
             self.wake = None;

@@ -51,6 +51,8 @@ pub struct End {
     growth: GrowthCheck,
     pacing: PacingCheck,
     sync: Option<u32>,
+    /// The key that it has offered.
+    offered: Option<u64>,
     first_seq: Option<u64>,
     final_seq: Option<u64>,
     granted: u64,
@@ -198,7 +200,9 @@ impl WireCheck {
             || association.moved && self.forgetful.contains(&from);
         association.doubled |= forgets && side == Side::Responder && mine.is_another(seen);
         mine.count(seen, fate);
-        if association.doubled || matches!(seen.format, Format::Cookie | Format::Diag) {
+        // A late FIRST of an initiator that began again under another key is told how that one ended (§6.9).
+        let of_another = association.refused && side == Side::Responder && seen.has(Options::END);
+        if association.doubled || of_another || matches!(seen.format, Format::Cookie | Format::Diag) {
             return Ok(Some((number, side)));
         }
         mine.numbers(seen)?;
@@ -374,9 +378,11 @@ impl End {
         self.sync.is_some_and(|last| !serial_gt(seen.sync, last))
     }
 
-    /// Too far from the last sync to belong to the same context.
+    /// Too far from the last sync to belong to the same context, or with a key of its own.
     fn is_another(&self, seen: &Seen) -> bool {
+        let other = |key: u64| seen.xkey.is_some_and(|offered| offered != key);
         self.ran_back(seen)
+            || self.offered.is_some_and(other)
             || self
                 .sync
                 .is_some_and(|last| seen.sync.wrapping_sub(last) > 1 << 20)
@@ -387,6 +393,7 @@ impl End {
             return Err(format!("sync {} after {:?}", seen.sync, self.sync));
         }
         self.sync = Some(seen.sync);
+        self.offered = self.offered.or(seen.xkey);
         if seen.format == Format::First && *self.first_seq.get_or_insert(seen.seq) != seen.seq {
             return Err(format!("FIRST repeated with seq {}", seen.seq));
         }

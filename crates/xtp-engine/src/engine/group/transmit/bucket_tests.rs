@@ -1,7 +1,9 @@
 //! What moves the window when members answer to all.
 
 use super::super::scripted::*;
-use crate::group::{BucketOptions, CastOptions, Cycle, DropReason, GroupEvent, MemberId, Mode};
+use crate::group::{
+    BucketOptions, CastOptions, Cycle, DropReason, GroupEvent, MemberId, Mode, Require, Slow,
+};
 use crate::{Datagram, Ecn, Failure};
 use xtp_wire::{Caps, Control, GroupHeader, Options, Span, Spans, ToGroup, ToTransmitter, Xcntl};
 
@@ -289,4 +291,70 @@ fn who_is_repaired_in_vain_is_asked_more_and_more_rarely() {
     assert!(asked <= 20, "{asked} in two seconds in which nothing moves");
     let sent = data(&stage.heard).len() - sent;
     assert!(sent <= 20 * 10, "{sent} packets in vain");
+}
+
+/// The only member that is waited for asked for far too much, fetched it, and is back because nothing leaves without it: it stays.
+#[test]
+fn a_lossy_one_without_which_nothing_leaves_moves_the_window() {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(1),
+        require: Require::List(vec!["r2".to_owned()]),
+        mode: Mode::Bucket(ripe()),
+        window: 200 * PACKET,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::named(2, key, "r2"));
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(1_000 * PACKET as usize);
+    // It lacks all packets but one, and that they left again changes nothing.
+    for _ in 0..15 {
+        stage.run(20 * MS);
+        let sent = stage.position();
+        answer(&mut stage, &one, sent, &[]);
+        answer(&mut stage, &other, 0, &[(PACKET, 2 * PACKET)]);
+    }
+    // It has fetched them.
+    for _ in 0..20 {
+        let sent = stage.position();
+        answer(&mut stage, &one, sent, &[]);
+        answer(&mut stage, &other, sent, &[]);
+        stage.run(20 * MS);
+    }
+    assert!(
+        stage.position() > 400 * PACKET,
+        "{}: {:?}",
+        stage.position() / PACKET,
+        stage.events
+    );
+}
+
+/// A member that damps its answers was not asked by itself for a quarter of the patience: that is no silence of it.
+#[test]
+fn patience_with_an_anonymous_one_begins_when_it_is_asked_alone() {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        mode: Mode::Bucket(ripe()),
+        window: WINDOW,
+        slow: Slow::Wait,
+        patience: 4 * SECOND,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::new(2, key));
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(1_000 * PACKET as usize);
+    let out = GroupEvent::Dropped(MemberId(1), DropReason::Silent);
+    for (half_seconds, is_out) in [(9, false), (3, true)] {
+        for _ in 0..half_seconds {
+            stage.run(SECOND / 2);
+            let sent = stage.position();
+            answer(&mut stage, &one, sent, &[]);
+        }
+        assert_eq!(stage.events.contains(&out), is_out, "{:?}", stage.events);
+    }
 }

@@ -196,6 +196,8 @@ impl Transmitter {
         let begun = |since: Time| member.joined.max(since).min(since + patience);
         let rest = self.judge.rest_since.map(begun);
         let waited = match (slow, rest, self.judge.only_laggards_since) {
+            // An anonymous one is asked by itself when it was not heard for so long (§9.17): until then silence is nobody's.
+            (Slow::Wait, ..) if self.is_anonymous() => quiet.saturating_sub(patience / MISSED_SHARE),
             (Slow::Wait, ..) => quiet,
             (_, Some(since), _) => now.since(since).min(quiet),
             (_, None, Some(since)) => now.since(begun(since)).min(quiet),
@@ -284,9 +286,12 @@ impl Transmitter {
         (covered / LOSSY_SHARE + block / symbol).max(LOSSY_TIMES * usual)
     }
 
-    /// Whether it asked for more.
+    /// Whether it asked for more. The answers of a lone holder are all that moves an anonymous group: it is back whatever it asked for, and
+    /// stays as long.
     fn is_lossy(&self, index: u32, usual: u64) -> bool {
-        self.members.get(index).asked > self.most_asked(index, usual)
+        let member = self.members.get(index);
+        let is_lone = member.is_holder() && self.members.nobody_holds_but(member);
+        !(is_lone && self.is_anonymous()) && member.asked > self.most_asked(index, usual)
     }
 
     /// Whether a member that holds the window asked for more than it may, by what was usual at the last look at everybody.

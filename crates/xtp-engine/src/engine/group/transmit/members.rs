@@ -374,12 +374,13 @@ impl Members {
         self.count.holders > 0
     }
 
-    /// Whether this one would be the first to hold the window: of those who are waited for, if it is one of them.
+    /// Whether no other member holds the window: of those that are waited for, if it is one of them.
     pub(super) fn nobody_holds_but(&self, member: &Member) -> bool {
-        match member.required {
-            true => self.count.waited_for == 0,
-            false => self.count.holders == 0,
-        }
+        let holders = match member.required {
+            true => self.count.waited_for,
+            false => self.count.holders,
+        };
+        holders == usize::from(member.is_holder())
     }
 
     /// One past what all have who are to have it; `None` without such a one.
