@@ -1,5 +1,5 @@
 //! Many associations: one-shots a second from one thread with a number of them in flight, and the memory of those
-//! that stay open, each having exchanged one message.
+//! that stay open, each having exchanged one message; and round trips on a random one of these.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -24,6 +24,10 @@ const QUIC: u64 = 1_000;
 const SIZE: u64 = 64;
 /// Seconds all rounds of one-shots may take.
 const BUDGET: f64 = 5.0;
+/// How rows of round trips on a random one of those that are open name their experiment.
+const RANDOM: &str = "random";
+/// Round trips on a random one of those that are open, in a round.
+const VISITS: u64 = 20_000;
 /// Seconds opening may take; beyond that it is a failure.
 const OPENING: f64 = 60.0;
 
@@ -44,7 +48,8 @@ pub(crate) fn run(context: &mut Context<'_>, experiment: Experiment) -> Result<(
     } else {
         plan.sizes.clone()
     };
-    let each = u64::from(plan.runs) * transports.len() as u64;
+    let visited = transports.iter().filter(|transport| is_visited(transport.name));
+    let each = u64::from(plan.runs) * (transports.len() + visited.count()) as u64;
     context.expect(each * (sizes.len() * plan.paths.len()) as u64);
     for &path in &plan.paths {
         let stage = Stage::new(path)?;
@@ -91,8 +96,9 @@ fn one_size(
             transport: name.to_owned(),
             wait: context.plan.wait,
             size,
-            warmup: 0,
-            operations: u64::MAX,
+            // Nearly all were used a few times before it counts.
+            warmup: if part == Part::Random { 4 * associations } else { 0 },
+            operations: if part == Part::Random { VISITS } else { u64::MAX },
             seconds: if part == Part::Rate {
                 share.clamp(0.1, 1.0)
             } else {
@@ -126,7 +132,40 @@ fn one_size(
         ..Row::default()
     };
     context.report.rows.extend(rows(&template, Main::Rate, &rounds));
+    let visits = |name: &str| job(name, Part::Random);
+    random(context, stage, names, (&template, associations), visits)
+}
+
+/// Round trips on a random one of those that are open; rows like `like`.
+fn random(
+    context: &mut Context<'_>,
+    stage: &Stage,
+    mut names: Vec<&str>,
+    (like, associations): (&Row, u64),
+    job: impl Fn(&str) -> Job,
+) -> Result<(), Error> {
+    names.retain(|name| is_visited(name));
+    let what = format!("{RANDOM} {} {}", like.size.unwrap_or_default(), like.path);
+    let rounds = alternate(context, &what, &names, |context, name, _| {
+        let visits = pair(context.launcher, &stage.left, &stage.right, &job(name))?;
+        Ok(Figures {
+            note: Some(format!("a random one of {associations}")),
+            // Servers count calls, but not what they answer.
+            syscalls_per_op: None,
+            ..figures(Experiment::Scale, &visits)
+        })
+    })?;
+    let template = Row {
+        experiment: RANDOM.to_owned(),
+        ..like.clone()
+    };
+    context.report.rows.extend(rows(&template, Main::Time, &rounds));
     Ok(())
+}
+
+/// Whether round trips on a random one of many are measured of it.
+fn is_visited(name: &str) -> bool {
+    !name.starts_with("quinn")
 }
 
 fn one_shots(pair: &Pair) -> Figures {

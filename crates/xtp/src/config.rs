@@ -18,12 +18,13 @@ pub enum Wait {
     /// Sleep in the kernel at once. Least processor time. Where datagrams come quickly, a transfer for example, it rests for
     /// some 70 us instead and takes what gathered, so as not to be woken for each.
     Block,
-    /// Never sleep: poll the socket. One core is busy while a call waits; now and then it is given away. Least latency where
-    /// there are as many cores as threads that want one, and by far the most where there are not.
+    /// Never sleep: poll the socket, and give the core away after every few polls. One core is busy while a call waits. Least
+    /// latency where there are as many cores as threads that want one; beside programs that compute it comes back after milliseconds.
     Spin,
     /// Poll for at most 100 us, then sleep, as long as that is worth it: polls that meet what they wait for pay for those in vain
-    /// and for the time in which the scheduler gave the core to others; where they do not, waits sleep at once, and polling is
-    /// tried again now and then. Rests where datagrams come quickly.
+    /// and for the time in which the scheduler took the core; where they do not, waits sleep at once, and polling is
+    /// tried again now and then. Between polls the core is given away where others give it back soon, as ranks of one program do.
+    /// Rests where datagrams come quickly.
     #[default]
     Adaptive,
 }

@@ -117,6 +117,7 @@ pub(super) fn title(experiment: &str) -> String {
         "bulk" => "Bulk, hot: one message from cache",
         super::clean::FRESH => "Bulk from fresh memory, every octet read",
         "scale" => "Scale",
+        "random" => "One of many, at random",
         "wan" => "Long distance",
         "sharing" => "Sharing a link",
         "transfers" => "Transfers from beginning to end",

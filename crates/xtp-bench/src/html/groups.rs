@@ -86,6 +86,7 @@ pub(super) fn experiments(rows: &[Row]) -> Vec<&str> {
         "bulk",
         super::clean::FRESH,
         "scale",
+        "random",
         "wan",
         "sharing",
         "transfers",

@@ -30,6 +30,9 @@ fn definition(experiment: &str) -> &'static str {
         }
         "ratecontrol" => "From a fast to a slow machine: a link with a short queue, the rate set or not.",
         "scale" => "Many associations: set-ups a second, and the memory each one costs while open.",
+        "random" => {
+            "Of many open associations one after the other is used, each time another: a message there and back."
+        }
         "stencil" => "Every process exchanges its borders with its neighbours in a grid, round after round.",
         "bag" => "Workers fetch tasks over associations made on the fly.",
         "phases" => "The pattern of communication changes from phase to phase.",

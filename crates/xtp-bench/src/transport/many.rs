@@ -14,13 +14,15 @@ const REST: Duration = Duration::from_secs(1);
 /// How long the one who opened keeps all open: longer than the other one rests.
 pub(crate) const HOLD: Duration = Duration::from_millis(1_500);
 
-/// The two things measured.
+/// The things measured.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// One-shots a second, a number of them in flight.
     Rate,
     /// Memory of associations that stay open.
     Memory,
+    /// Round trips on one of those that stay open, each time another one.
+    Random,
 }
 
 impl Part {
@@ -29,12 +31,14 @@ impl Part {
         match self {
             Self::Rate => "rate",
             Self::Memory => "memory",
+            Self::Random => "random",
         }
     }
 
     pub(crate) fn of(job: &Job) -> Self {
         match job.options.get("part").map(String::as_str) {
             Some("memory") => Self::Memory,
+            Some("random") => Self::Random,
             _ => Self::Rate,
         }
     }
@@ -64,6 +68,23 @@ fn slab_in(text: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix("Slab:"));
     let kib = line.and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok());
     kib.unwrap_or(0) << 10
+}
+
+/// Draws which of so many associations is used next: the same ones for all transports.
+pub(crate) struct Draw {
+    state: u64,
+    among: usize,
+}
+
+impl Draw {
+    pub(crate) fn new(among: usize) -> Self {
+        Self { state: 1, among }
+    }
+
+    pub(crate) fn next(&mut self) -> usize {
+        self.state = self.state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (self.state >> 33) as usize % self.among
+    }
 }
 
 /// Counts the associations somebody serves and reads memory before and after those that count.

@@ -13,7 +13,7 @@ fn job(options: &str) -> Job {
 
 #[test]
 fn parts_are_found_by_their_names() {
-    for part in [Part::Rate, Part::Memory] {
+    for part in [Part::Rate, Part::Memory, Part::Random] {
         assert_eq!(Part::of(&job(&format!(r#"{{"part":"{}"}}"#, part.name()))), part);
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match (job.role, part) {
         (Role::Client, Part::Rate) => local.block_on(&runtime, fly(job)),
         (Role::Client, Part::Memory) => local.block_on(&runtime, open(job)),
+        (_, Part::Random) => Err(Problem::new("round trips on one of many are not measured of it")),
         _ => local.block_on(&runtime, serve(job, console, part)),
     }
 }
@@ -131,7 +132,7 @@ async fn serve(job: &Job, console: &mut Console, part: Part) -> Worked<Outcome> 
                     connection.accept_uni().await?.read_to_end(size).await?;
                     connection.close(DONE, b"");
                 }
-                Part::Memory => {
+                Part::Memory | Part::Random => {
                     let (mut send, mut recv) = connection.accept_bi().await?;
                     let message = recv.read_to_end(size).await?;
                     send.write_all(&message).await?;

@@ -14,7 +14,8 @@ use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::meter::Meter;
 use crate::plan::WaitPolicy;
-use crate::transport::many::{HOLD, Opened, Part, Served, WARM, number, resident, slab};
+use crate::transport::answering::Timing;
+use crate::transport::many::{Draw, HOLD, Opened, Part, Served, WARM, number, resident, slab};
 use crate::transport::waiting::Waiter;
 
 /// Ports a server listens on: connections that were closed keep their pair of ports for a minute.
@@ -26,6 +27,7 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match (job.role, part) {
         (Role::Client, Part::Rate) => fly(job, crowd),
         (Role::Client, Part::Memory) => open(job, crowd),
+        (Role::Client, Part::Random) => visit(job, crowd, console),
         _ => serve(job, console, crowd, part),
     }
 }
@@ -130,7 +132,7 @@ impl<'a> Client<'a> {
                 Err(error) if waits(&error) => return Ok(Next::Waits),
                 Err(error) => return Err(error.into()),
             }
-            if self.part == Part::Memory && flight.received >= self.message.len() {
+            if self.part != Part::Rate && flight.received >= self.message.len() {
                 return Ok(Next::Arrived);
             }
         }
@@ -221,8 +223,56 @@ fn open(job: &Job, crowd: Crowd) -> Worked<Outcome> {
     Ok(opened.outcome(true))
 }
 
+/// Round trips on a random one of the connections that are open.
+fn visit(job: &Job, crowd: Crowd, console: &Console) -> Worked<Outcome> {
+    let number = number(job, "associations")?;
+    allow_files(number)?;
+    let mut client = Client::new(job, crowd, Part::Random)?;
+    let (mut left, mut streams) = (number, Vec::new());
+    let more = || {
+        let more = left > 0;
+        left = left.saturating_sub(1);
+        more
+    };
+    client.run(more, |stream| streams.push(stream))?;
+    let mut calls = client.crowd.calls;
+    let mut crowd = Crowd::new(job.wait, console.stop())?;
+    for (key, stream) in streams.iter().enumerate() {
+        crowd.add_listener(stream.as_fd(), key as u64)?;
+    }
+    let mut draw = Draw::new(streams.len());
+    let (mut keys, mut buffer, mut timing) = (Vec::new(), vec![0; client.message.len()], Timing::new(job));
+    loop {
+        let (place, before) = (draw.next(), calls + crowd.calls);
+        let more = timing.one(
+            || before,
+            || -> Worked<()> {
+                let (mut stream, mut received) = (&streams[place], 0);
+                stream.write_all(&client.message)?;
+                calls += 1;
+                while received < buffer.len() {
+                    if !crowd.ready(&mut keys)? {
+                        return Err(Problem::new("stopped"));
+                    }
+                    calls += 1;
+                    match stream.read(&mut buffer[received..]) {
+                        Ok(0) => return Err(Problem::new("the server closed too early")),
+                        Ok(octets) => received += octets,
+                        Err(error) if waits(&error) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        if !more {
+            return Ok(timing.outcome(calls + crowd.calls));
+        }
+    }
+}
+
 fn serve(job: &Job, console: &mut Console, mut crowd: Crowd, part: Part) -> Worked<Outcome> {
-    if part == Part::Memory {
+    if part != Part::Rate {
         allow_files(number(job, "associations")? + WARM)?;
     }
     // Listeners that do not block, whatever the policy.
@@ -312,6 +362,11 @@ impl Server {
                 self.crowd.calls += 1;
                 stream.write_all(&vec![7; self.size])?;
                 self.served.one();
+            }
+            if self.part == Part::Random && *received == self.size {
+                self.crowd.calls += 1;
+                stream.write_all(&vec![7; self.size])?;
+                *received = 0;
             }
         }
         self.crowd.calls += 1;

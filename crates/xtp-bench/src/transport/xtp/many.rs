@@ -9,7 +9,8 @@ use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
 use crate::meter::Meter;
-use crate::transport::many::{HOLD, Opened, Part, Served, WARM, number, resident, slab};
+use crate::transport::answering::Timing;
+use crate::transport::many::{Draw, HOLD, Opened, Part, Served, WARM, number, resident, slab};
 
 /// Messages on their way at once: less than a socket's buffer holds.
 const GROUP: usize = 64;
@@ -18,6 +19,8 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match (job.role, Part::of(job)) {
         (Role::Client, Part::Rate) => fly(job),
         (Role::Client, Part::Memory) => open(job),
+        (Role::Client, Part::Random) => visit(job),
+        (_, Part::Random) => answer(job, console),
         (_, part) => serve(job, console, part),
     }
 }
@@ -85,6 +88,72 @@ fn open(job: &Job) -> Worked<Outcome> {
     Ok(opened.outcome(false))
 }
 
+/// Round trips on a random one of the streams that are open.
+fn visit(job: &Job) -> Worked<Outcome> {
+    let endpoint = super::endpoint(job)?;
+    let streams = exchange(job, &endpoint, number(job, "associations")?)?;
+    let message = Bytes::from(vec![7; job.size as usize]);
+    let mut draw = Draw::new(streams.len());
+    let mut timing = Timing::new(job);
+    loop {
+        let stream = &streams[draw.next()];
+        let more = timing.one(
+            || super::calls(&endpoint),
+            || -> Worked<()> {
+                stream.send_message(message.clone())?;
+                match stream.recv_message()? {
+                    Some(answer) if answer.len() == message.len() => Ok(()),
+                    _ => Err(Problem::new("the server answered something else")),
+                }
+            },
+        )?;
+        if !more {
+            return Ok(timing.outcome(super::calls(&endpoint)));
+        }
+    }
+}
+
+/// Answers whichever stream has a message.
+fn answer(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    const LISTENER: u64 = u64::MAX;
+    let endpoint = super::endpoint(job)?;
+    let listener = endpoint.listen_streams(super::SERVICE)?;
+    super::stop_with(console, &endpoint);
+    let set = endpoint.poll_set();
+    set.add_listener(&listener, LISTENER)?;
+    console.ready(endpoint.local_addr())?;
+    let (mut streams, mut ready, mut outcome) = (Vec::<Stream>::new(), Vec::new(), Outcome::default());
+    loop {
+        ready.clear();
+        match set.wait(&mut ready, None) {
+            Err(error) if error.is_interrupted() => break,
+            waited => waited?,
+        }
+        for &key in &ready {
+            if key == LISTENER {
+                let stream = listener.try_accept()?.into_stream();
+                set.add(&stream, streams.len() as u64)?;
+                streams.push(stream);
+                continue;
+            }
+            let stream = &streams[key as usize];
+            match stream.try_recv_message() {
+                Ok(Some(message)) => {
+                    stream.send_message(message)?;
+                    outcome.operations += 1;
+                }
+                Ok(None) => set.remove(stream),
+                Err(error) if error.is_would_block() => {}
+                // Who opened them goes, and lets go of all at once.
+                Err(_) => set.remove(stream),
+            }
+        }
+    }
+    outcome.syscalls = Some(super::calls(&endpoint));
+    outcome.cpu_s = crate::meter::cpu_seconds();
+    Ok(outcome)
+}
+
 /// Opens streams and exchanges a message on each.
 fn exchange(job: &Job, endpoint: &Endpoint, number: u64) -> Worked<Vec<Stream>> {
     let peer = super::peer(job)?;
@@ -112,7 +181,7 @@ fn serve(job: &Job, console: &mut Console, part: Part) -> Worked<Outcome> {
     let endpoint = super::endpoint(job)?;
     let listener = match part {
         Part::Rate => endpoint.listen(super::SERVICE)?,
-        Part::Memory => endpoint.listen_streams(super::SERVICE)?,
+        Part::Memory | Part::Random => endpoint.listen_streams(super::SERVICE)?,
     };
     super::stop_with(console, &endpoint);
     console.ready(endpoint.local_addr())?;
@@ -127,7 +196,7 @@ fn serve(job: &Job, console: &mut Console, part: Part) -> Worked<Outcome> {
             Part::Rate => {
                 incoming.receive()?;
             }
-            Part::Memory => {
+            Part::Memory | Part::Random => {
                 let stream = incoming.into_stream();
                 if let Some(message) = stream.recv_message()? {
                     stream.send_message(message)?;
