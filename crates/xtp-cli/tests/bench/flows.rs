@@ -65,10 +65,19 @@ fn many_associations_have_a_rate_and_take_memory() {
         "--rivals",
         "tcp,quinn",
     ]);
-    assert_eq!(rows.len(), 3);
+    let (scale, random): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row["experiment"] == "scale");
+    assert_eq!((scale.len(), random.len()), (3, 2));
+    for transport in ["xtp", "tcp"] {
+        let row = row(&random, transport);
+        assert_eq!(
+            (row["experiment"].as_str(), row["note"].as_str()),
+            (Some("random"), Some("a random one of 500"))
+        );
+        assert!(figure(row, "p99_us") >= figure(row, "p50_us"), "{row}");
+        assert!(figure(row, "p50_us") > 0.0, "{row}");
+    }
     for transport in ["xtp", "tcp", "quinn"] {
-        let row = row(&rows, transport);
-        assert_eq!(row["experiment"], "scale");
+        let row = row(&scale, transport);
         assert!(
             figure(row, "ops_per_s") > 0.0 && figure(row, "setups_per_s") > 0.0,
             "{row}"
