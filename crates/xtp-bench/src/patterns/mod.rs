@@ -18,6 +18,8 @@ mod rank;
 mod stencil;
 mod torus;
 
+pub(crate) use message::mix;
+
 use std::time::Duration;
 
 use crate::console::Console;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome};
+use crate::patterns::mix;
 
 /// Associations before memory is read for the first time: what a process needs once is not what one takes.
 pub(crate) const WARM: u64 = 200;
@@ -72,18 +73,18 @@ fn slab_in(text: &str) -> u64 {
 
 /// Draws which of so many associations is used next: the same ones for all transports.
 pub(crate) struct Draw {
-    state: u64,
+    number: u64,
     among: usize,
 }
 
 impl Draw {
     pub(crate) fn new(among: usize) -> Self {
-        Self { state: 1, among }
+        Self { number: 0, among }
     }
 
     pub(crate) fn next(&mut self) -> usize {
-        self.state = self.state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        (self.state >> 33) as usize % self.among
+        self.number += 1;
+        mix(self.number) as usize % self.among
     }
 }
 

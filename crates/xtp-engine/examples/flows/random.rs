@@ -8,8 +8,7 @@ use xtp_engine::paradigm;
 /// Between two round trips, beside what they take on the wire: with it one takes 10 us, as over loopback.
 const BETWEEN: Duration = Duration::from_micros(6);
 
-/// Message to and fro on one of `open` associations, each time another one: every one of them is used now and then, in an order
-/// that nobody can foresee.
+/// Message to and fro on one of `open` associations, each time another one, in no order: every one of them is used now and then.
 pub(super) fn random_of(pair: &mut Pair, count: usize, open: usize) {
     let message = Bytes::from(vec![7; 64]);
     let mut opened = Vec::with_capacity(open);

@@ -1,4 +1,4 @@
-//! Stream users who were asleep when octets came: an event told of them, the user read them, and writes again.
+//! Streams whose octets came while their user slept: an event told of them, the user read them, and writes again.
 
 use super::*;
 use crate::Read;

@@ -14,8 +14,7 @@ use xtp_wire::{Body, Options, Packet};
 const PORT: u16 = 9;
 const STEPS: usize = 1_500;
 const SEEDS: u64 = 24;
-/// Octets of memory where it is scarce, and those of them that a message takes which nobody receives: more than half of what associations may
-/// keep.
+/// Octets of memory where it is scarce, and of a message in it that is never received: more than half of what associations may keep.
 const LITTLE: u64 = 1 << 17;
 const KEPT: usize = 60_000;
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 9, 9, 9)), 9);

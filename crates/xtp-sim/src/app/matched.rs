@@ -36,7 +36,7 @@ impl Task {
         self.post_more(turn)
     }
 
-    /// What a receive got is its user's, who may have released the association since.
+    /// What a receive got stays with the user, which may have released the association since.
     pub(super) fn take_all_received(&mut self, turn: &mut Turn<'_>) -> Result<(), String> {
         for received in std::mem::take(&mut self.received) {
             self.take_received(received, turn)?;

@@ -144,7 +144,7 @@ fn answer(job: &Job, console: &mut Console) -> Worked<Outcome> {
                 }
                 Ok(None) => set.remove(stream),
                 Err(error) if error.is_would_block() => {}
-                // Who opened them goes, and lets go of all at once.
+                // The client ends, and all of its streams with it.
                 Err(_) => set.remove(stream),
             }
         }

@@ -196,7 +196,7 @@ impl Transmitter {
         let begun = |since: Time| member.joined.max(since).min(since + patience);
         let rest = self.judge.rest_since.map(begun);
         let waited = match (slow, rest, self.judge.only_laggards_since) {
-            // An anonymous one is asked by itself when it was not heard for so long (§9.17): until then silence is nobody's.
+            // An anonymous one is asked by itself when it was not heard for so long (§9.17): until then its silence does not count.
             (Slow::Wait, ..) if self.is_anonymous() => quiet.saturating_sub(patience / MISSED_SHARE),
             (Slow::Wait, ..) => quiet,
             (_, Some(since), _) => now.since(since).min(quiet),
