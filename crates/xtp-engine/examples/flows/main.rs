@@ -1,6 +1,6 @@
 //! The main flows between two engines without a network: what instruction counters and profilers run.
 //!
-//! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `tagged` (a tag before each message), `matched` (and a posted receive for it), `oneshot`,
+//! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `tagged` (a tag before each message), `matched` (and a posted receive for it), `acknowledged` (datagrams), `oneshot`,
 //! `oneshots` (64 at once), `transaction`, `setups` (streams that stay open), `random-of-N` (a random one of N) and `bulk` (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
 //! instructions each time; `cargo xtask counts` compares them with their ceilings.
 
@@ -282,15 +282,20 @@ impl Pair {
 
     /// The association that end 1 was told of.
     fn accept(&mut self) -> ContextId {
+        self.accepted().expect("an association was opened")
+    }
+
+    /// The same, if there is one.
+    fn accepted(&mut self) -> Option<ContextId> {
         let mut accepted = None;
         while let Some((id, event)) = self.ends[1].poll_event() {
             if matches!(event, Event::Accepted { .. }) {
                 accepted = Some(id);
             }
         }
-        let id = accepted.expect("an association was opened");
+        let id = accepted?;
         self.ends[1].accepted(id).expect("it is there");
-        id
+        Some(id)
     }
 
     /// The user of an association at the server goes; `written` octets of its answer are to be confirmed. Whoever waits there
@@ -394,23 +399,23 @@ fn pingpong(pair: &mut Pair, count: usize, octets: usize) {
 /// Associations of one message as the facade's calls go: what is waited for is handed over as it comes, each packet leaves
 /// before the bookkeeping, and what an association leaves behind is put away while the next one's first
 /// packet is under way.
-fn oneshot(pair: &mut Pair, count: usize, transaction: bool) {
+fn oneshot(pair: &mut Pair, count: usize, options: &OpenOptions, transaction: bool) {
     let message = Bytes::from(vec![7; 64]);
-    let options = match transaction {
-        true => paradigm::transaction(PORT),
-        false => paradigm::one_shot(PORT),
-    };
     let (peer, first) = (pair.addrs[1], Waiting::First(pair.listener));
     let asked = if transaction { 64 } else { 0 };
     for _ in 0..count {
         let here = pair.ends[0]
             .begin_message(pair.now, peer, options.clone(), &mut message.clone())
             .expect("room for it");
-        let came = pair.turn_to(0, first);
+        let mut came = pair.turn_to(0, first);
         pair.ends[0].tidy(pair.now);
-        let there = match pair.welcome.take() {
-            Some(there) => there,
-            None => pair.accept(),
+        let there = loop {
+            if let Some(there) = pair.welcome.take().or_else(|| pair.accepted()) {
+                break there;
+            }
+            // A source that proved nothing in 256 datagrams is asked to.
+            pair.turn(1);
+            came = pair.turn_to(0, first);
         };
         assert_eq!(came + pair.read_rest(1, there, 64 - came), 64);
         if transaction {
@@ -605,7 +610,7 @@ fn bulk(pair: &mut Pair, mebibytes: usize) {
 }
 
 const USAGE: &str =
-    "usage: flows pingpong|train|tagged|matched|oneshot|oneshots|transaction|phases|kept|setups|bulk COUNT";
+    "usage: flows pingpong|train|tagged|matched|acknowledged|oneshot|oneshots|transaction|phases|kept|setups|bulk COUNT";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -624,9 +629,10 @@ fn main() -> ExitCode {
         "train" => pingpong(&mut pair, count, 8_000),
         "tagged" => tagged(&mut pair, count),
         "matched" => matched(&mut pair, count),
-        "oneshot" => oneshot(&mut pair, count, false),
+        "acknowledged" => oneshot(&mut pair, count, &paradigm::acknowledged_datagram(PORT), false),
+        "oneshot" => oneshot(&mut pair, count, &paradigm::one_shot(PORT), false),
         "oneshots" => oneshots(&mut pair, count),
-        "transaction" => oneshot(&mut pair, count, true),
+        "transaction" => oneshot(&mut pair, count, &paradigm::transaction(PORT), true),
         "phases" => phases(&mut pair, count, false),
         "kept" => phases(&mut pair, count, true),
         "setups" => setups(&mut pair, count),
