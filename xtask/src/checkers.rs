@@ -1,4 +1,4 @@
-//! Checks that other programs do: `cargo xtask model`, `cargo xtask oldest` and `cargo xtask dependencies`.
+//! Checks that other programs do: `cargo xtask model`, `cargo xtask oldest`, `cargo xtask elsewhere` and `cargo xtask dependencies`.
 //!
 //! `model` builds the shipped code of frames and of the flusher with loom's atomics in place of the standard library's and runs the tests
 //! named `model_tests`, each in every order in which its threads may see what others do.
@@ -18,7 +18,7 @@ pub(crate) fn model(root: &Path) -> Result<(), String> {
         "-p",
         "xtp-io",
         "-p",
-        "xtp",
+        "xtp-transport",
         "--lib",
         "--no-fail-fast",
         "model_tests",
@@ -77,6 +77,40 @@ pub(crate) fn oldest(root: &Path) -> Result<(), String> {
     // A folder of its own: it would wait for the builds of today's compiler, and they for it.
     cargo.env("CARGO_TARGET_DIR", place(root, "oldest"));
     succeed(cargo.current_dir(root), &format!("cargo check of {version}"))
+}
+
+/// Systems for which the library is compiled and not run.
+const ELSEWHERE: [&str; 4] = [
+    "aarch64-unknown-linux-gnu",
+    "x86_64-apple-darwin",
+    "x86_64-unknown-freebsd",
+    "x86_64-pc-windows-gnu",
+];
+
+/// The library, and what it stands on, for other systems: it compiles there without a warning.
+pub(crate) fn elsewhere(root: &Path) -> Result<(), String> {
+    let mut rustup = Command::new("rustup");
+    rustup.args(["target", "add"]).args(ELSEWHERE).current_dir(root);
+    succeed(&mut rustup, "`rustup target add`")?;
+    for target in ELSEWHERE {
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args([
+                "check",
+                "--quiet",
+                "-p",
+                "xtp-transport",
+                "--all-features",
+                "--target",
+                target,
+            ])
+            .env("RUSTFLAGS", "-D warnings")
+            .env("CARGO_TARGET_DIR", place(root, "elsewhere"))
+            .current_dir(root);
+        succeed(&mut cargo, target)?;
+        println!("compiled: xtp for {target}");
+    }
+    Ok(())
 }
 
 /// Licences, origins and advisories of everything xtp is built from, by cargo-deny and `deny.toml`.

@@ -35,6 +35,7 @@ Usage: cargo xtask ci [--help]                  what a change must pass, and wha
        cargo xtask fuzz [--help]                fuzz targets: tracked inputs, then a fixed run
        cargo xtask dependencies                 licences, origins and advisories of what xtp is built from (cargo-deny)
        cargo xtask oldest                       what ships, on the oldest compiler it promises
+       cargo xtask elsewhere                    the library compiles for macOS, FreeBSD, Windows and 64-bit ARM
 ";
 
 fn main() -> ExitCode {
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         ["model"] => checkers::model(&root()),
         ["miri", packages @ ..] => miri::run(&root(), packages),
         ["dependencies"] => checkers::dependencies(&root()),
+        ["elsewhere"] => checkers::elsewhere(&root()),
         ["oldest"] => checkers::oldest(&root()),
         ["test", words @ ..] => programs::run(&root(), words),
         ["ci", words @ ..] => ci::run(&root(), words, false),

@@ -23,7 +23,12 @@ Builds all tests at once, tokio's included, and runs the programs some at a time
 ";
 
 /// What is built and run. One set of features for all, so that everything is compiled once.
-const BUILD: [&str; 4] = ["test", "--workspace", "--features", "xtp/tokio"];
+const BUILD: [&str; 4] = [
+    "test",
+    "--workspace",
+    "--features",
+    "xtp-transport/tokio,xtp-transport/capture",
+];
 
 /// Where it is remembered how long programs take.
 const REMEMBERED: &str = "tests.json";

@@ -35,6 +35,14 @@ pub enum IoError {
         /// Invalid input.
         source: io::Error,
     },
+    /// Groups are built for Linux only.
+    #[error("groups are not built for this system, only for Linux; {addr} takes no part in one")]
+    NoGroups {
+        /// The group, or the address of the socket that was to send to groups.
+        addr: SocketAddr,
+        /// Unsupported.
+        source: io::Error,
+    },
     /// This host has no such interface.
     #[error("no interface {interface:?} on this host (`ip link` lists them)")]
     NoInterface {
@@ -92,6 +100,7 @@ impl IoError {
             Self::Create { source, .. }
             | Self::Bind { source, .. }
             | Self::NotAGroup { source, .. }
+            | Self::NoGroups { source, .. }
             | Self::NoInterface { source, .. }
             | Self::NoWayToGroup { source, .. }
             | Self::Option { source, .. } => source,

@@ -102,6 +102,16 @@ fn choose(
     }
 }
 
+fn require_groups(addr: SocketAddr) -> Result<(), IoError> {
+    match sys::HAS_GROUPS {
+        true => Ok(()),
+        false => Err(IoError::NoGroups {
+            addr,
+            source: io::ErrorKind::Unsupported.into(),
+        }),
+    }
+}
+
 /// Choices for [`UdpSocket::join`].
 #[derive(Clone, Debug, Default)]
 pub struct JoinOptions {
@@ -138,13 +148,12 @@ impl UdpSocket {
     /// Binds the address and port of a group, IPv4 or IPv6, and joins it: the socket receives what is sent there, and
     /// nothing else, as long as it lives. It is not for sending, and its port is shared with whoever joins the same group.
     ///
-    /// Linux only.
-    ///
     /// # Errors
-    /// [`IoError`]: an address that is no group's, an interface that is not there, a source of the other family, and what
+    /// [`IoError::NoGroups`] where groups are not built for the system, which is everywhere but on Linux; an address that is no group's, an interface that is not there, a source of the other family, and what
     /// [`UdpSocket::bind`] says.
     pub fn join(group: SocketAddr, options: &JoinOptions) -> Result<Self, IoError> {
         let group = canonical(group);
+        require_groups(group)?;
         let other_family = options
             .source
             .is_some_and(|source| source.is_ipv4() != group.is_ipv4());
@@ -186,10 +195,12 @@ impl UdpSocket {
     /// Says how this socket sends to groups.
     ///
     /// # Errors
-    /// [`IoError::NoInterface`], and [`IoError::Option`] where the system knows no groups of the socket's family.
+    /// [`IoError::NoGroups`] as [`join`](Self::join), [`IoError::NoInterface`], and [`IoError::Option`] where the system
+    /// knows no groups of the socket's family.
     pub fn send_to_groups(&self, sending: &GroupSending) -> Result<(), IoError> {
-        let interface = sending.interface.index()?;
         let addr = self.local_addr();
+        require_groups(addr)?;
+        let interface = sending.interface.index()?;
         let socket = SockRef::from(&self.endpoint.socket);
         let required = |option, result: io::Result<()>| {
             result.map_err(|source| IoError::Option { option, addr, source })

@@ -43,7 +43,6 @@ mod atomics;
 mod capabilities;
 mod counters;
 mod error;
-#[cfg(target_os = "linux")]
 mod group;
 mod options;
 pub mod process;
@@ -59,7 +58,6 @@ pub use address::canonical;
 pub use capabilities::Capabilities;
 pub use counters::Counters;
 pub use error::{IoError, SocketError, SocketErrorKind};
-#[cfg(target_os = "linux")]
 pub use group::{GroupSending, Interface, JoinOptions};
 #[doc(hidden)]
 pub use options::Lacking;

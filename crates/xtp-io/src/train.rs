@@ -52,6 +52,7 @@ impl TrafficClass {
     }
 
     /// From the octet.
+    #[cfg(target_os = "linux")]
     pub(crate) fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
@@ -89,6 +90,10 @@ pub struct Train<'a> {
 
 /// Where one datagram goes, from where, and its traffic class.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "the portable back end sends trains only")
+)]
 pub(crate) struct Envelope {
     pub(crate) dst: SocketAddr,
     pub(crate) src: Option<IpAddr>,

@@ -1,7 +1,7 @@
 //! A file to several tasks at once on a runtime; one of them comes late and is given the beginning from the file.
 //!
 //! ```text
-//! cargo run -p xtp --features tokio --example broadcast_tokio -- FILE
+//! cargo run -p xtp-transport --features tokio --example broadcast_tokio -- FILE
 //! ```
 //! Without a file this program's own is sent.
 #![forbid(unsafe_code)]

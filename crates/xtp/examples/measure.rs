@@ -1,6 +1,6 @@
 //! Round trips, calls and bulk between two processes: what `docs/performance.md` quotes.
 //!
-//! In one terminal `cargo run --release -p xtp --example measure -- serve` (or `answer`, for `call` and `shot` only),
+//! In one terminal `cargo run --release -p xtp-transport --example measure -- serve` (or `answer`, for `call` and `shot` only),
 //! in another the same with `ping`, `call`, `shot` or `bulk` and, if it is not the default, the server's address; `spin`
 //! or `block` behind it makes either side poll or sleep, and a number behind that is the octets of a message of `ping`.
 

@@ -1,7 +1,7 @@
 //! Octets by `write` and `read`, beside TCP's and beside the least that UDP could cost: trains that are copied once before they are
 //! sent and once after they came.
 //!
-//! In one terminal `cargo run --release -p xtp --example octets -- receive xtp`, in another the same with `send`; `tcp` and `udp`
+//! In one terminal `cargo run --release -p xtp-transport --example octets -- receive xtp`, in another the same with `send`; `tcp` and `udp`
 //! instead of `xtp` are what it is held against. Behind that, each with a default: the receiver's address, octets of a call,
 //! mebibytes in all, `block` for who should sleep rather than poll, and octets of a receiver's call if these are others. Both walk
 //! through more memory than caches hold.

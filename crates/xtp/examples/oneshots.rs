@@ -2,7 +2,7 @@
 //! 64 in flight.
 //!
 //! ```text
-//! cargo run --release -p xtp --example oneshots -- 200000 64 [transaction]
+//! cargo run --release -p xtp-transport --example oneshots -- 200000 64 [transaction]
 //! ```
 
 use std::error::Error;

@@ -2,7 +2,7 @@
 //! exchanges one message on each, keeps all of them open, and says what each takes at either end.
 //!
 //! ```text
-//! cargo run --release -p xtp --example scale -- 100000
+//! cargo run --release -p xtp-transport --example scale -- 100000
 //! ```
 
 use std::error::Error;

@@ -99,7 +99,10 @@ pub struct Config {
     /// writes or calls on. Default `true`; with `false` everything leaves in its own call and there is no thread.
     pub gather_writes: bool,
     /// Write every packet sent and received to this capture. Default `None`.
+    #[cfg(feature = "capture")]
     pub trace: Option<Trace>,
+    #[cfg(not(feature = "capture"))]
+    pub(crate) trace: Option<Trace>,
 }
 
 impl Config {

@@ -149,6 +149,10 @@
 mod addresses;
 mod calls;
 mod canonical;
+#[cfg(feature = "capture")]
+mod capture;
+#[cfg(not(feature = "capture"))]
+#[path = "capture/none.rs"]
 mod capture;
 mod carrier;
 mod cast;
@@ -192,6 +196,7 @@ pub mod tuning;
 pub use self::core::{Completion, Unconfirmed};
 pub use bytes::Bytes;
 pub use calls::{Answer, CallOptions};
+#[cfg(feature = "capture")]
 #[doc(hidden)]
 pub use capture::{Framing, Trace};
 pub use cast::Cast;
@@ -241,5 +246,5 @@ pub use xtp_wire::{UDP_PORT, service, service_numbers};
 
 /// The example of the repository's front page is compiled and run with the others.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct FrontPage;

@@ -29,12 +29,12 @@ impl Mark {
         self.id
     }
 
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn context(&self) -> ContextId {
         self.context
     }
 
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn shared(&self) -> &Arc<Handle> {
         &self.shared
     }

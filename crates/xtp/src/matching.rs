@@ -144,12 +144,12 @@ impl PostedReceive {
         })
     }
 
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn shared(&self) -> &Arc<Handle> {
         &self.shared
     }
 
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn id(&self) -> PostedId {
         self.id
     }

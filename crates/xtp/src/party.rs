@@ -33,7 +33,7 @@ impl Party {
         &self.shared
     }
 
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn id(&self) -> GroupId {
         self.id
     }

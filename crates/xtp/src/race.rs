@@ -167,7 +167,7 @@ impl Race {
     }
 
     /// Remembers the task that polls.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn remember(&self, core: &mut Core, waker: &std::task::Waker) {
         for candidate in &self.under_way {
             if let Ok(slot) = core.slot(candidate.id) {
@@ -176,7 +176,7 @@ impl Race {
         }
     }
 
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn shared(&self) -> &Arc<Handle> {
         &self.shared
     }

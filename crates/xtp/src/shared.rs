@@ -25,7 +25,7 @@ mod corks;
 mod end;
 mod exchange;
 mod sleep;
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", unix))]
 pub(crate) use end::report;
 use sleep::Slept;
 
@@ -271,7 +271,7 @@ impl Shared {
 
     /// Asks once for a task, which is woken by what `remember` arranged when the answer is not known yet. The task
     /// that drives the endpoint looks at the socket.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn poll<T>(
         &self,
         question: impl FnOnce(&mut Core, Time) -> Poll<Result<T>>,

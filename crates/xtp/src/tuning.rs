@@ -23,8 +23,9 @@
 //! ```
 //!
 //! Memory that packets leave from without a copy: [`FrameBuffer`], [`Retained`], [`Octets`]. Several calls in one system call:
-//! [`Cork`]. What was sent and received: [`EndpointStats`], [`ContextStats`], a [`Trace`] for Wireshark.
+//! [`Cork`]. What was sent and received: [`EndpointStats`], [`ContextStats`], with the feature `capture` a `Trace` for Wireshark.
 
+#[cfg(feature = "capture")]
 pub use crate::capture::{Framing, Trace};
 pub use crate::cork::Cork;
 pub use crate::frames::{FrameBuffer, FrameBytes};

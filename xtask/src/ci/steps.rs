@@ -53,7 +53,7 @@ const ROTATING: Step = Step {
 
 /// All steps in the order in which they begin, as far as cores and target directories are free: what takes longest comes
 /// first, so that no core waits at the end.
-pub(super) const STEPS: [Step; 24] = [
+pub(super) const STEPS: [Step; 26] = [
     Step {
         name: "tests",
         purpose: "every test and every example of the documentation passes, tokio's included",
@@ -243,11 +243,49 @@ pub(super) const STEPS: [Step; 24] = [
         ..ROTATING
     },
     Step {
+        name: "elsewhere",
+        purpose: "the library compiles for macOS, FreeBSD, Windows and 64-bit ARM, without a warning",
+        place: "elsewhere",
+        work: |rotation| {
+            let places = [
+                "Cargo.lock",
+                "crates/xtp/",
+                "crates/xtp-io/",
+                "crates/xtp-engine/",
+                "crates/xtp-wire/",
+            ];
+            in_turn(
+                rotation,
+                1,
+                &places,
+                "cargo xtask elsewhere",
+                &["xtask elsewhere"],
+            )
+        },
+        ..ROTATING
+    },
+    Step {
+        name: "packages",
+        purpose: "what would be published builds from its packages alone",
+        place: "packages",
+        work: |rotation| {
+            let publish = "cargo publish --workspace --exclude xtask --dry-run --allow-dirty --target-dir target/packages";
+            in_turn(rotation, 2, &["Cargo.toml", "Cargo.lock"], publish, &[publish])
+        },
+        ..ROTATING
+    },
+    Step {
         name: "dependencies",
-        purpose: "licences, origins and known faults of what xtp is built from; for releases",
-        work: |rotation| match rotation.part() {
-            None => run(&["xtask dependencies"]),
-            Some(_) => Work::LeftOut("for releases: `cargo xtask dependencies`".to_owned()),
+        purpose: "licences, origins and known faults of what xtp is built from",
+        work: |rotation| {
+            let places = ["Cargo.lock", "deny.toml"];
+            in_turn(
+                rotation,
+                3,
+                &places,
+                "cargo xtask dependencies",
+                &["xtask dependencies"],
+            )
         },
         ..ROTATING
     },

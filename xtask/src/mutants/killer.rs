@@ -226,7 +226,11 @@ fn failure(line: &str) -> Option<String> {
 pub(super) fn build(copy: &Path, target: &Path, seeds: u64, kinds: &[Kind]) -> Result<Vec<Killer>, String> {
     let packages: BTreeSet<&str> = kinds.iter().map(|kind| kind.package()).collect();
     let mut words = vec!["build", "--message-format=json-render-diagnostics"];
-    words.extend(packages.into_iter().flat_map(|package| ["-p", package]));
+    words.extend(
+        packages
+            .into_iter()
+            .flat_map(|package| ["-p", published(package)]),
+    );
     if kinds.iter().any(|kind| *kind != Kind::Seeds) {
         words.push("--tests");
     }
@@ -234,7 +238,7 @@ pub(super) fn build(copy: &Path, target: &Path, seeds: u64, kinds: &[Kind]) -> R
         words.extend(["--example", "seeds"]);
     }
     if kinds.contains(&Kind::Facade) {
-        words.extend(["--features", "xtp/tokio"]);
+        words.extend(["--features", "xtp-transport/tokio,xtp-transport/capture"]);
     }
     let output = Command::new("cargo")
         .args(words)
@@ -258,6 +262,14 @@ pub(super) fn build(copy: &Path, target: &Path, seeds: u64, kinds: &[Kind]) -> R
     {
         None => Ok(killers),
         Some(kind) => Err(format!("cargo built no program of the kind `{}`", kind.name())),
+    }
+}
+
+/// The name of the package in a folder of `crates`.
+fn published(folder: &str) -> &str {
+    match folder {
+        "xtp" => "xtp-transport",
+        _ => folder,
     }
 }
 

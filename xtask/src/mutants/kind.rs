@@ -49,7 +49,7 @@ impl Kind {
         }
     }
 
-    /// The package whose programs they are.
+    /// The folder of the package whose programs they are.
     pub(super) const fn package(self) -> &'static str {
         match self {
             Self::Wire => "xtp-wire",

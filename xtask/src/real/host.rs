@@ -82,7 +82,13 @@ impl Host {
 
     /// An example of this workspace, built with the features of the tests, so that nothing is built a second time.
     pub(super) fn example(&self, name: &str) -> Result<PathBuf, String> {
-        self.build(&["--workspace", "--features", "xtp/tokio", "--example", name])?;
+        self.build(&[
+            "--workspace",
+            "--features",
+            "xtp-transport/tokio,xtp-transport/capture",
+            "--example",
+            name,
+        ])?;
         Ok(self.target().join("debug").join("examples").join(name))
     }
 

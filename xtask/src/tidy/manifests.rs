@@ -3,13 +3,14 @@
 use super::Finding;
 use super::source::Source;
 
-/// Which of our crates each crate may depend on. A front end sits on `xtp` alone; a new crate gets a line.
+/// Which of our crates each crate may depend on. A front end sits on `xtp` alone, the name by which the workspace knows
+/// `xtp-transport`; a new crate gets a line.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("xtp-wire", &[]),
     ("xtp-io", &[]),
     ("xtp-link", &[]),
     ("xtp-engine", &["xtp-wire"]),
-    ("xtp", &["xtp-engine", "xtp-io", "xtp-wire"]),
+    ("xtp-transport", &["xtp-engine", "xtp-io", "xtp-wire"]),
     ("xtp-sim", &["xtp-engine", "xtp-link", "xtp-wire"]),
     // `xtp sim` is a command like the others; the simulator sits beside, not below.
     ("xtp-cli", &["xtp", "xtp-bench", "xtp-linkem", "xtp-sim"]),

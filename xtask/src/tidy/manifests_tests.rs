@@ -31,12 +31,12 @@ fn dependencies_point_down_only() {
 
 #[test]
 fn tests_may_use_the_link_model_but_nothing_above() {
-    let text = "[package]\nname = \"xtp\"\n[dev-dependencies]\nxtp-link.workspace = true\nxtp-cli.workspace = true\n";
+    let text = "[package]\nname = \"xtp-transport\"\n[dev-dependencies]\nxtp-link.workspace = true\nxtp-cli.workspace = true\n";
     assert_eq!(
         found(text),
-        ["5: xtp must not depend on xtp-cli: see docs/ARCHITECTURE.md"]
+        ["5: xtp-transport must not depend on xtp-cli: see docs/ARCHITECTURE.md"]
     );
-    let normal = "[package]\nname = \"xtp\"\n[dependencies]\nxtp-link.workspace = true\n";
+    let normal = "[package]\nname = \"xtp-transport\"\n[dependencies]\nxtp-link.workspace = true\n";
     assert_eq!(found(normal).len(), 1);
 }
 

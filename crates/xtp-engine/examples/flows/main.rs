@@ -609,8 +609,7 @@ fn bulk(pair: &mut Pair, mebibytes: usize) {
     }
 }
 
-const USAGE: &str =
-    "usage: flows pingpong|train|tagged|matched|acknowledged|oneshot|oneshots|transaction|phases|kept|setups|bulk COUNT";
+const USAGE: &str = "usage: flows pingpong|train|tagged|matched|acknowledged|oneshot|oneshots|transaction|phases|kept|setups|bulk COUNT";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -22,7 +22,9 @@ pub(crate) mod batch;
 mod cmsg;
 pub(crate) mod failing;
 mod frames;
-#[cfg(target_os = "linux")]
+#[cfg(not(target_os = "linux"))]
+mod groupless;
+#[cfg(unix)]
 mod interfaces;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -35,7 +37,11 @@ pub(crate) use batch::RecvBatch;
 #[cfg(xtp_loom)]
 pub use frames::Referring;
 pub use frames::{FrameMemory, FrameRegion};
-#[cfg(target_os = "linux")]
+#[cfg(not(unix))]
+pub(crate) use groupless::{Up, interface_named, interface_with, up};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use groupless::{join_group, leads_to, only_by_interface, only_own_groups, send_groups_by};
+#[cfg(unix)]
 pub(crate) use interfaces::{Up, interface_named, interface_with, up};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::allocator::{give_back_memory, share_arenas};
@@ -53,6 +59,9 @@ pub(crate) use linux::shortcut::{send as send_by, set_segment};
 pub(crate) use linux::{let_lend, size_recv_buffer};
 pub(crate) use poll::{wait, wait_any};
 pub(crate) use shortcut::Shortcut;
+
+/// Whether sockets of this system can join groups and send to them.
+pub(crate) const HAS_GROUPS: bool = cfg!(target_os = "linux");
 
 /// Nothing is known of arenas here.
 #[cfg(not(target_os = "linux"))]
@@ -96,6 +105,13 @@ pub(crate) struct Endpoint {
     pub(crate) local: SocketAddr,
     pub(crate) counts: Counts,
     /// Index of the interface by which it sends to groups, 0 for that of the route.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(
+            dead_code,
+            reason = "what is sent to groups leaves by it, which is built for Linux only"
+        )
+    )]
     pub(crate) groups_by: AtomicU32,
 }
 

@@ -81,6 +81,7 @@ impl Shortcut {
         let socket = socket2::SockRef::from(&self.socket);
         let bits = u32::from(class.bits());
         // A socket of IPv6 may carry IPv4, whose class is another option.
+        #[cfg(unix)]
         if self.socket.local_addr()?.is_ipv6() {
             socket.set_tclass_v6(bits)?;
         }

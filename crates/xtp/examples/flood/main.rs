@@ -2,7 +2,7 @@
 //!
 //! * `flood report` does all that follows: it times sends and calls while nobody floods and beside each kind of flood, and
 //!   says what of the flood arrived and what memory the server kept. It takes three minutes, wants a machine that
-//!   does nothing else, and is run with `cargo run --release -p xtp --example flood -- report`.
+//!   does nothing else, and is run with `cargo run --release -p xtp-transport --example flood -- report`.
 //! * `flood serve ADDR` answers requests, takes messages and says every second how much memory it has.
 //! * `flood call ADDR COUNT` calls COUNT times, each time from an endpoint of its own, and says how long that took; `flood
 //!   send ADDR COUNT` sends messages and waits for their confirmation.

@@ -283,7 +283,7 @@ impl Use {
     }
 
     /// None from now on.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(super) fn refuse(&mut self) {
         self.refused = true;
     }

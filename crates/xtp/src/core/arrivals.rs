@@ -117,7 +117,7 @@ impl Queue {
         }
     }
 
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn remember(&mut self, waker: &Waker) {
         super::slot::remember(&mut self.wakers, waker);
     }
@@ -296,7 +296,7 @@ impl Core {
     }
 
     /// Associations waiting at a listener.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn queue(&mut self, id: ListenerId) -> Option<&mut Queue> {
         self.queues.get_mut(&id)
     }

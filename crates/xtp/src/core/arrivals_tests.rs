@@ -74,7 +74,7 @@ fn known_hosts_and_strangers_take_turns() {
     assert_eq!(order.len(), 6);
 }
 
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", unix))]
 #[test]
 fn everybody_who_accepts_is_woken() {
     use crate::core::waking_testing::Task;

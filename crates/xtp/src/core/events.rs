@@ -49,7 +49,7 @@ impl Core {
                 slot.heard = true;
                 (slot.fault, slot.fault_ends) = (None, false);
             }
-            #[cfg(feature = "tokio")]
+            #[cfg(all(feature = "tokio", unix))]
             Event::Refused { .. } => slot.more().refused = true,
             Event::Moved(peer) => slot.peer = peer,
             Event::Marked(mark) => {

@@ -90,7 +90,7 @@ impl GroupSlot {
     }
 
     /// Remembers a task; one task is remembered once.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn remember(&mut self, waker: &Waker) {
         super::slot::remember(&mut self.wakers, waker);
     }

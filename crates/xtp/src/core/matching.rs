@@ -184,7 +184,7 @@ impl Core {
     }
 
     /// Remembers a task that waits for a receive; one task is remembered once.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn remember_receiver(&mut self, posted: PostedId, waker: &Waker) {
         if let Some(awaited) = self.awaited.get_mut(&posted)
             && !awaited.wakers.iter().any(|known| known.will_wake(waker))

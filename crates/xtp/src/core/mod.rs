@@ -303,7 +303,7 @@ impl Core {
     }
 
     /// From now on `task` drives the endpoint: it waits for the socket alone, so nothing may come elsewhere.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn serve(&mut self, task: &Waker) {
         if self.driver.as_ref().is_some_and(|driver| driver.will_wake(task)) {
             return;

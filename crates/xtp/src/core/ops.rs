@@ -96,7 +96,7 @@ pub(super) fn note_written(core: &mut Core, id: ContextId, accepted: usize) -> R
 
 /// Takes all of `data` or nothing: what finds no room is kept here and follows as room appears, even if the asker
 /// goes away. Ready when all of it was handed on.
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", unix))]
 pub(crate) fn entrust(
     core: &mut Core,
     now: Time,
@@ -419,7 +419,7 @@ pub(crate) fn close_writer(core: &mut Core, now: Time, id: ContextId) -> Poll<Re
 
 /// As [`close_writer`]; ready when the peer's host has acknowledged everything written. A stream that nothing acknowledges is done with
 /// its close.
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", unix))]
 pub(crate) fn shut_down(core: &mut Core, now: Time, id: ContextId) -> Poll<Result<()>> {
     match close_writer(core, now, id) {
         Poll::Ready(Ok(()) | Err(Error::Closed(CloseReason::Normal))) => {}

@@ -92,10 +92,10 @@ pub(crate) struct More {
     /// Marks and whether they were reached.
     pub(crate) marks: SmallVec<[(MarkId, bool); 2]>,
     /// The peer's reader takes no more.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) refused: bool,
     /// A task that shut the writer down has a mark at its end.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) end_marked: bool,
     /// Tasks to wake when anything happens here.
     wakers: SmallVec<[Waker; 2]>,
@@ -219,7 +219,7 @@ impl Slot {
     }
 
     /// Remembers a task; one task is remembered once.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn remember(&mut self, waker: &Waker) {
         remember(&mut self.more().wakers, waker);
     }
@@ -244,7 +244,7 @@ pub(crate) struct Accepted {
     pub(crate) port: u16,
 }
 
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", unix))]
 pub(super) fn remember(wakers: &mut SmallVec<[Waker; 2]>, waker: &Waker) {
     if !wakers.iter().any(|known| known.will_wake(waker)) {
         wakers.push(waker.clone());

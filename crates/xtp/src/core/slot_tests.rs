@@ -8,7 +8,7 @@ fn a_slot_is_small() {
     assert!(size_of::<Slot>() <= 112, "{}", size_of::<Slot>());
 }
 
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", unix))]
 #[test]
 fn every_task_that_waits_is_woken_and_each_once() {
     use crate::core::waking_testing::Task;

@@ -63,7 +63,7 @@ impl Shared {
 
     /// The task that drives is gone: from here on callers drive themselves. What the last handle left to it is confirmed here, where
     /// the runtime ends: nobody else is left to wait for it.
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", unix))]
     pub(crate) fn driver_gone(&self) {
         let mut state = self.lock();
         state.core.driver = None;

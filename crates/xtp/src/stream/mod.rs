@@ -25,9 +25,9 @@ mod retained;
 mod send;
 mod split;
 
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", unix))]
 pub(crate) use close::COURTESY;
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", unix))]
 pub(crate) use retained::Pool;
 pub(crate) use send::refuse_empty;
 

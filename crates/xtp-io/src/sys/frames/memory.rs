@@ -71,7 +71,10 @@ impl Memory {
     /// be writing there. False, and nothing done, where there are none.
     pub(super) fn replace(&self, at: usize, octets: usize) -> bool {
         match self {
-            Self::Lines(_) => false,
+            Self::Lines(_) => {
+                let _ = (at, octets);
+                false
+            }
             #[cfg(target_os = "linux")]
             Self::Pages(pages) => pages.replace(at, octets),
         }
