@@ -53,7 +53,7 @@ const ROTATING: Step = Step {
 
 /// All steps in the order in which they begin, as far as cores and target directories are free: what takes longest comes
 /// first, so that no core waits at the end.
-pub(super) const STEPS: [Step; 26] = [
+pub(super) const STEPS: [Step; 27] = [
     Step {
         name: "tests",
         purpose: "every test and every example of the documentation passes, tokio's included",
@@ -271,6 +271,16 @@ pub(super) const STEPS: [Step; 26] = [
         work: |rotation| {
             let publish = "cargo publish --workspace --exclude xtask --dry-run --allow-dirty --target-dir target/packages";
             in_turn(rotation, 2, &["Cargo.toml", "Cargo.lock"], publish, &[publish])
+        },
+        ..ROTATING
+    },
+    Step {
+        name: "dist",
+        purpose: "what is packed for people who build nothing runs in an empty root",
+        place: "dist",
+        work: |rotation| {
+            let places = ["Cargo.lock", "packaging/", "xtask/src/dist/"];
+            in_turn(rotation, 0, &places, "cargo xtask dist", &["xtask dist"])
         },
         ..ROTATING
     },

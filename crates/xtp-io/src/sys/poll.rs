@@ -81,7 +81,8 @@ fn told(entry: &libc::pollfd, interest: Interest) -> Readiness {
 #[cfg(target_os = "linux")]
 fn poll(entries: &mut [libc::pollfd], timeout: Option<Duration>) -> i32 {
     let limit = timeout.map(|timeout| libc::timespec {
-        tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        // The longest limit that fits every system's seconds: 68 years.
+        tv_sec: timeout.as_secs().min(i32::MAX as u64) as _,
         tv_nsec: timeout.subsec_nanos() as _,
     });
     let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
