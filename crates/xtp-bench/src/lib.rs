@@ -13,6 +13,7 @@
 mod check;
 mod console;
 mod context;
+mod csv;
 mod delivery;
 mod distance;
 mod error;

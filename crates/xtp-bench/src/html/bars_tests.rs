@@ -2,14 +2,69 @@
 
 use super::*;
 
+fn rows_of(values: &[f64]) -> Vec<BarRow> {
+    let row = |value: &f64| BarRow {
+        label: "x".to_owned(),
+        class: "c-xtp".to_owned(),
+        values: vec![Some(Value {
+            value: *value,
+            spread: None,
+            note: String::new(),
+        })],
+    };
+    values.iter().map(row).collect()
+}
+
+/// The numbers of an attribute, in the order of the picture.
+fn numbers(picture: &Element, attribute: &str) -> Vec<f64> {
+    let page = picture.to_string();
+    let before = format!(" {attribute}=\"");
+    page.split(&before)
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next()?.parse().ok())
+        .collect()
+}
+
 #[test]
-fn one_value_far_above_the_others_is_broken() {
-    assert_eq!(limit(&[8.5, 9.0, 29.0, 36.0, 715.0]), 54.0);
-    // Half of the values far above the other half: that is no giant.
-    assert_eq!(limit(&[6.0, 7.0, 40.0, 43.0]), 43.0);
-    assert_eq!(limit(&[5.0]), 5.0);
-    assert_eq!(limit(&[]), 1.0);
-    assert_eq!(limit(&[0.0, 0.0, 0.0]), 1.0);
+fn a_bar_is_as_long_as_its_figure_and_none_is_cut() {
+    let column = [Column {
+        label: "us".to_owned(),
+        share: 1.0,
+    }];
+    let drawn = draw("bars", &column, &rows_of(&[8.5, 36.0, 60.0])).expect("a picture");
+    let widths = numbers(&drawn, "width");
+    let ratio = widths[1] / widths[0];
+    assert!((ratio / (36.0 / 8.5) - 1.0).abs() < 0.01, "{widths:?}");
+    assert!(numbers(&drawn, "cx").is_empty());
+}
+
+#[test]
+fn figures_far_apart_are_dots_on_a_logarithmic_scale() {
+    let column = [Column {
+        label: "us".to_owned(),
+        share: 1.0,
+    }];
+    let drawn = draw("bars", &column, &rows_of(&[7.0, 70.0, 700.0])).expect("a picture");
+    let places = numbers(&drawn, "cx");
+    assert!(
+        (places[1] - places[0] - (places[2] - places[1])).abs() < 0.3,
+        "{places:?}"
+    );
+    let text = drawn.to_string();
+    assert!(
+        text.contains("us (logarithmic)") && text.contains(">100</text>"),
+        "{text}"
+    );
+    assert!(
+        numbers(&drawn, "width").is_empty(),
+        "no bar has a length that means nothing"
+    );
+}
+
+#[test]
+fn nothing_is_drawn_of_nothing_and_zero_is_no_place_on_a_logarithmic_scale() {
+    assert!(!is_wide(&[]) && !is_wide(&[0.0, 900.0]) && !is_wide(&[5.0]));
+    assert!(is_wide(&[1.0, 900.0]));
 }
 
 #[test]

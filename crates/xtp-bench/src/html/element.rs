@@ -74,12 +74,6 @@ impl Element {
         self.children(child)
     }
 
-    /// Adds an element in front of what is there.
-    pub(super) fn before(mut self, child: Element) -> Self {
-        self.children.insert(0, Node::Element(child));
-        self
-    }
-
     /// The first element of this name within, in the order of the text.
     pub(super) fn find(&self, name: &str) -> Option<&Element> {
         self.children.iter().find_map(|child| match child {
@@ -93,6 +87,50 @@ impl Element {
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(set, _)| *set == name);
         found.map(|(_, value)| value.as_str())
+    }
+
+    /// What it is.
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its classes.
+    pub(super) fn classes(&self) -> impl Iterator<Item = &str> {
+        self.attribute("class").unwrap_or("").split_whitespace()
+    }
+
+    /// The same without these attributes.
+    pub(super) fn without(&self, names: &[&str]) -> Self {
+        let mut same = self.clone();
+        same.attributes.retain(|(name, _)| !names.contains(name));
+        same
+    }
+
+    /// Sets an attribute, in place of the value it had.
+    pub(super) fn set(mut self, name: &'static str, value: impl fmt::Display) -> Self {
+        self.attributes.retain(|(set, _)| *set != name);
+        self.attr(name, value)
+    }
+
+    /// The same with other elements in place of those within, text as it is.
+    pub(super) fn map_children(mut self, mut other: impl FnMut(&Element) -> Element) -> Self
+    where
+        Self: Sized,
+    {
+        for child in &mut self.children {
+            if let Node::Element(element) = child {
+                *element = other(element);
+            }
+        }
+        self
+    }
+
+    /// The elements within.
+    pub(super) fn into_children(self) -> impl Iterator<Item = Element> {
+        self.children.into_iter().filter_map(|child| match child {
+            Node::Element(element) => Some(element),
+            _ => None,
+        })
     }
 
     /// Elements of which nothing may stand inside, not even an end tag.

@@ -18,6 +18,7 @@ mod number;
 pub(crate) mod page;
 mod palette;
 mod series;
+mod standalone;
 mod summary;
 mod table;
 mod then;

@@ -42,7 +42,12 @@ fn every_experiment_has_a_picture_with_marks() {
     for id in sections {
         let section = section(&page, id);
         assert!(section.contains("<svg"), "{id} has no picture");
-        let marks = ["class=\"curve", "class=\"bar\"", "class=\"heat-fill\""];
+        let marks = [
+            "class=\"curve",
+            "class=\"bar\"",
+            "class=\"dot\"",
+            "class=\"heat-fill\"",
+        ];
         let pictures = section.split("<svg").skip(1);
         for picture in pictures {
             assert!(

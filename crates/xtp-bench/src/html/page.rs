@@ -1,10 +1,11 @@
 //! A report as part of a repository: one table in Markdown, and its pictures as files of their own.
 
-use super::element::{Element, el};
 use super::figures::{self, Kind};
 use super::groups;
 use super::number;
 use super::palette::rank;
+use super::standalone::standalone;
+use crate::csv;
 use crate::report::Report;
 use crate::row::Row;
 
@@ -21,7 +22,7 @@ const ENCRYPTS: &str = "\nquinn encrypts and authenticates every packet; no othe
 pub struct Page {
     /// Host, table, remarks, and references to the plots.
     pub markdown: String,
-    /// Names of files and what belongs into them.
+    /// Names of files and what belongs into them: a picture each, and the figures that the pictures show as CSV.
     pub plots: Vec<(String, String)>,
 }
 
@@ -43,6 +44,13 @@ pub fn page(report: &Report, folder: &str) -> Page {
     for (name, file, _) in &plots {
         markdown.push_str(&format!("\n![{name}]({folder}/{file})\n"));
     }
+    let tables: Vec<String> = csv::files(report)
+        .into_iter()
+        .map(|(name, _)| format!("[{name}]({folder}/{name})"))
+        .collect();
+    if !tables.is_empty() {
+        markdown.push_str(&format!("\nThe same as CSV: {}.\n", tables.join(", ")));
+    }
     for failure in &report.failures {
         markdown.push_str(&format!("\nFAILED: {}\n", cell(failure)));
     }
@@ -52,7 +60,11 @@ pub fn page(report: &Report, folder: &str) -> Page {
     markdown.push('\n');
     Page {
         markdown,
-        plots: plots.into_iter().map(|(_, file, svg)| (file, svg)).collect(),
+        plots: plots
+            .into_iter()
+            .map(|(_, file, svg)| (file, svg))
+            .chain(csv::files(report))
+            .collect(),
     }
 }
 
@@ -172,19 +184,6 @@ fn cell(text: &str) -> String {
         }
     }
     out
-}
-
-/// A picture with the colours it has on the page, as a file of its own.
-fn standalone(picture: &Element) -> String {
-    let size: Vec<&str> = picture.attribute("viewBox").unwrap_or("").split(' ').collect();
-    let mut picture = picture.clone().attr("xmlns", "http://www.w3.org/2000/svg");
-    if let [_, _, width, height] = size[..] {
-        picture = picture.attr("width", width).attr("height", height);
-    }
-    let style = el("style")
-        .style(include_str!("style.css"))
-        .style("svg{background:var(--back)}");
-    format!("{}\n", picture.before(style))
 }
 
 #[cfg(test)]

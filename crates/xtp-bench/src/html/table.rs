@@ -48,19 +48,18 @@ fn cell(row: Option<&Row>, xtp: Option<&Row>) -> Element {
     cell.maybe(ratio(row, xtp))
 }
 
-/// The row's ratio to xtp, green where xtp is ahead.
+/// How far xtp is ahead of the row, or behind it.
 fn ratio(row: &Row, xtp: Option<&Row>) -> Option<Element> {
     // In sharing neither more nor less than the other is better.
     if row.transport == "xtp" || row.experiment == "sharing" {
         return None;
     }
     let factor = advantage(row, xtp)?;
-    let shown = match row.ratio_to_xtp {
-        Some(ratio) => ratio,
-        None => figures::main(row)?.value / figures::of_kind(xtp?, figures::main(row)?.kind)?.value,
+    let (class, shown) = match factor >= 1.0 {
+        true => ("good", format!("xtp {} ahead", number::factor(factor))),
+        false => ("bad", format!("xtp {} behind", number::factor(1.0 / factor))),
     };
-    let class = if factor >= 1.0 { "good" } else { "bad" };
-    Some(el("em").class(class).text(number::factor(shown)))
+    Some(el("em").class(class).text(shown))
 }
 
 /// A column of the table with one line a row.

@@ -18,8 +18,10 @@ pub(super) struct Versus {
 }
 
 const WIDTH: f64 = 1160.0;
-const LEFT: f64 = 290.0;
-const RIGHT: f64 = 790.0;
+/// Pixels of a character of a label.
+const CHARACTER: f64 = 6.4;
+/// Room behind the scale for the factor.
+const FACTOR: f64 = 74.0;
 const TOP: f64 = 42.0;
 const STEP: f64 = 25.0;
 
@@ -28,8 +30,14 @@ pub(super) fn draw(title: &str, rows: &[Versus]) -> Option<Element> {
     if rows.is_empty() {
         return None;
     }
+    let longest = |text: fn(&Versus) -> &str| {
+        let lengths = rows.iter().map(|row| text(row).chars().count());
+        CHARACTER * lengths.max().unwrap_or(0) as f64
+    };
+    let left = longest(|row| &row.label) + 20.0;
+    let right = (WIDTH - FACTOR - longest(|row| &row.note) - 6.0).max(left + 200.0);
     let ends = rows.iter().flat_map(|row| row.range);
-    let axis = Axis::over(ends.chain([0.8, 1.25]), Kind::Log, LEFT, RIGHT);
+    let axis = Axis::over(ends.chain([0.8, 1.25]), Kind::Log, left, right);
     let bottom = TOP + STEP * rows.len() as f64;
     let one = axis.pixel(1.0);
     let mut svg = el("svg")
@@ -48,12 +56,12 @@ pub(super) fn draw(title: &str, rows: &[Versus]) -> Option<Element> {
     }
     for (index, row) in rows.iter().enumerate() {
         let middle = TOP + STEP * index as f64 + STEP / 2.0;
-        svg = svg.child(draw_row(row, &axis, middle));
+        svg = svg.child(draw_row(row, &axis, (left, right), middle));
     }
     Some(svg.child(line(one, TOP - 4.0, one, bottom).class("axis")))
 }
 
-fn draw_row(row: &Versus, axis: &Axis, middle: f64) -> Element {
+fn draw_row(row: &Versus, axis: &Axis, (left, right): (f64, f64), middle: f64) -> Element {
     let (one, end) = (axis.pixel(1.0), axis.pixel(row.factor));
     let class = if row.factor >= 1.0 { "c-good" } else { "c-bad" };
     let bar = el("rect")
@@ -67,12 +75,12 @@ fn draw_row(row: &Versus, axis: &Axis, middle: f64) -> Element {
     let factor = number::factor(row.factor);
     let mut group = el("g")
         .class(class)
-        .child(words(LEFT - 14.0, middle + 4.0, "end", &row.label).class("value"))
+        .child(words(left - 14.0, middle + 4.0, "end", &row.label).class("value"))
         .child(bar);
     if to - from > 3.0 {
         group = group.child(line(from, middle, to, middle).class("whisker"));
     }
     group
-        .child(words(RIGHT + 62.0, middle + 4.0, "end", &factor).class("name"))
-        .child(words(RIGHT + 74.0, middle + 4.0, "start", &row.note).class("value"))
+        .child(words(right + 62.0, middle + 4.0, "end", &factor).class("name"))
+        .child(words(right + FACTOR, middle + 4.0, "start", &row.note).class("value"))
 }
