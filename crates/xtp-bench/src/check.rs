@@ -8,6 +8,42 @@ use crate::remote;
 use crate::sizes::LONGEST;
 use crate::transport;
 
+/// The experiments of two parties and one association or many.
+const PAIRS: &[Experiment] = &[
+    Experiment::Pingpong,
+    Experiment::Oneshot,
+    Experiment::Transaction,
+    Experiment::Bulk,
+    Experiment::Scale,
+    Experiment::Wan,
+    Experiment::Stencil,
+    Experiment::Bag,
+    Experiment::Phases,
+];
+
+/// Every option, and the experiments that look at it.
+const OPTIONS: &[(&str, &[Experiment])] = &[
+    ("associations", &[Experiment::Scale]),
+    ("case", &[Experiment::Wan]),
+    ("cast", &[Experiment::Multicast]),
+    ("cells", &[Experiment::Wan, Experiment::Multicast]),
+    ("controller", PAIRS),
+    ("count", &[Experiment::Bulk]),
+    ("in_flight", &[Experiment::Scale]),
+    ("interval_ms", &[Experiment::Wan]),
+    ("loss", &[Experiment::Wan]),
+    ("norm", &[Experiment::Multicast]),
+    ("part", &[Experiment::Wan, Experiment::Multicast]),
+    ("quinn_datagram", PAIRS),
+    (
+        "ranks",
+        &[Experiment::Stencil, Experiment::Bag, Experiment::Phases],
+    ),
+    ("rate", &[Experiment::Wan]),
+    ("rtt", &[Experiment::Wan]),
+    ("seconds", &[Experiment::Wan]),
+];
+
 impl FromStr for Rivals {
     type Err = Error;
 
@@ -55,12 +91,39 @@ impl Plan {
                 "nothing to measure: name a path and an experiment".into(),
             ));
         }
+        for name in self.options.keys() {
+            self.check_option(name)?;
+        }
         if let Rivals::Some(named) = &self.rivals {
             for name in named {
                 transport::find(name)?;
             }
         }
         Ok(())
+    }
+
+    /// An option that no experiment of the plan looks at changes nothing, and whoever gave it would not learn that.
+    fn check_option(&self, name: &str) -> Result<(), Error> {
+        let names = |list: &[Experiment]| -> Vec<&str> { list.iter().map(|one| one.name()).collect() };
+        let known = OPTIONS.iter().find(|(known, _)| *known == name);
+        match known {
+            Some((_, of)) if self.experiments.iter().any(|one| of.contains(one)) => Ok(()),
+            Some((_, of)) => Err(Error::Plan(format!(
+                "'{name}' means nothing to {}; it is an option of {}",
+                names(&self.experiments).join(", "),
+                names(of).join(", ")
+            ))),
+            None => {
+                let here = OPTIONS
+                    .iter()
+                    .filter(|(_, of)| self.experiments.iter().any(|one| of.contains(one)));
+                let here: Vec<&str> = here.map(|(known, _)| *known).collect();
+                Err(Error::Plan(format!(
+                    "there is no option '{name}'; there are {}",
+                    here.join(", ")
+                )))
+            }
+        }
     }
 }
 

@@ -33,3 +33,24 @@ fn a_plan_that_cannot_be_measured_is_refused() {
         assert!(spoilt.check().is_err(), "{spoilt:?}");
     }
 }
+
+#[test]
+fn an_option_that_means_nothing_is_refused_with_those_that_do() {
+    let refused = |experiment, name: &str| {
+        let mut plan = Plan::new(experiment);
+        plan.options.insert(name.to_owned(), "1".to_owned());
+        plan.check().err().map(|error| error.to_string())
+    };
+    assert_eq!(refused(Experiment::Wan, "case"), None);
+    let unknown = refused(Experiment::Wan, "foo").expect("unknown");
+    assert!(
+        unknown.contains("'foo'") && unknown.contains("case, cells"),
+        "{unknown}"
+    );
+    let elsewhere = refused(Experiment::Pingpong, "ranks").expect("not of ping-pong");
+    assert!(elsewhere.contains("stencil, bag, phases"), "{elsewhere}");
+    let mut all = Plan::new(Experiment::Pingpong);
+    all.experiments = Experiment::ALL.to_vec();
+    all.options.insert("ranks".to_owned(), "2".to_owned());
+    all.check().expect("one of all looks at it");
+}

@@ -152,7 +152,7 @@ pub struct Plan {
     pub runs: u32,
     /// Of experiments with a grid of cases only the main ones. Default `false`.
     pub quick: bool,
-    /// Options of single experiments, by name; what an experiment does not know it does not look at.
+    /// Options of single experiments, by name; [`Plan::check`] refuses what none of the plan's experiments looks at.
     pub options: BTreeMap<String, String>,
     /// A server on another host ([`Serve`](crate::Serve)) instead of paths on this one.
     pub to: Option<std::net::SocketAddr>,

@@ -3,8 +3,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 mod args;
 mod commands;
 mod common;
@@ -12,14 +10,21 @@ mod files;
 #[doc(hidden)]
 pub mod fuzzing;
 
-use args::{Cli, Command};
-use common::{Common, Outcome};
+use args::Command;
+use common::{Common, Outcome, Output};
 
 /// Runs the command line this process was started with.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Usage errors end in here with status 2, help and version with 0.
-    let cli = Cli::parse();
+    let cli = match args::read(std::env::args_os()) {
+        Ok(cli) => cli,
+        // Usage errors end in here with status 2.
+        Err(error) if error.use_stderr() => error.exit(),
+        Err(help) => {
+            let printed = Output::new(false, false, 0).help(&help);
+            return printed.map_or_else(|failure| failure.report_bare(), |()| ExitCode::SUCCESS);
+        }
+    };
     let common = match Common::new(cli.common) {
         Ok(common) => common,
         Err(failure) => return failure.report_bare(),

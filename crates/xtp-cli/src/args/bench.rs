@@ -155,8 +155,9 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N")]
     pub(crate) ranks: Option<String>,
 
-    /// Options of an experiment: NAME=VALUE
-    #[arg(short = 'o', long = "option", value_name = "NAME=VALUE", hide = true)]
+    /// Rarely needed: of wan case (who shares the link, as tcp+xtp; transports separated by commas) and interval_ms; of multicast cast and
+    /// norm (more words for these programs); quinn_datagram
+    #[arg(short = 'o', long = "option", value_name = "NAME=VALUE")]
     pub(crate) options: Vec<String>,
 
     #[command(flatten)]

@@ -1,6 +1,8 @@
 //! What can be written behind `xtp`: the one definition that help, completions and manual pages come from.
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 mod answer;
 #[cfg(target_os = "linux")]
@@ -58,7 +60,8 @@ is the command's own: echo 7, message 9, call 10, files 21. Of a name with sever
 the first that answers gets everything; each has 0.25 s before the next is tried, 8 at most.
 
 Exit status: 0 done, 1 failed, 2 usage, 3 unreachable or timed out, 4 refused by the peer,
-5 verification failed, 130 interrupted. A server that SIGTERM ends is done.";
+5 verification failed, 130 interrupted, 141 what reads the output has ended. A server that
+SIGTERM ends is done.";
 
 /// Messages, transactions, streams and files over the Xpress Transport Protocol (XTP 4 on UDP).
 #[derive(Debug, Parser)]
@@ -95,4 +98,47 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     #[command(name = "bench-worker", hide = true)]
     BenchWorker(BenchWorkerArgs),
+}
+
+/// Commands for which some of the common options mean nothing: their help does not list them.
+const WITHOUT: [(&str, &[&str]); 5] = [
+    (
+        "completions",
+        &["verbose", "timeout", "limit", "trace", "trace_format", "wait"],
+    ),
+    (
+        "man",
+        &["verbose", "timeout", "limit", "trace", "trace_format", "wait"],
+    ),
+    ("sim", &["limit", "trace", "trace_format", "wait"]),
+    ("linkem", &["limit", "trace", "trace_format", "wait"]),
+    ("bench", &["limit", "trace", "trace_format"]),
+];
+
+/// The definition: for the parser, help, completions and manual pages.
+pub(crate) fn definition() -> clap::Command {
+    let mut definition = Cli::command();
+    let common: Vec<clap::Arg> = definition.get_arguments().cloned().collect();
+    for (name, options) in WITHOUT {
+        if definition.find_subcommand(name).is_some() {
+            let hidden = common
+                .iter()
+                .filter(|option| options.contains(&option.get_id().as_str()))
+                .map(|option| option.clone().hide(true));
+            // What a command has itself it does not get from the common ones.
+            definition = definition.mut_subcommand(name, |command| command.args(hidden));
+        }
+    }
+    definition.build();
+    definition
+}
+
+/// Understands a command line.
+///
+/// # Errors
+/// What is wrong with it, or the help that it asks for.
+pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut definition = definition();
+    let mut matches = definition.try_get_matches_from_mut(words)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }

@@ -1,14 +1,12 @@
 //! `xtp completions`: what a shell can complete, from the definition of the arguments.
 
-use clap::CommandFactory;
-
-use crate::args::{Cli, CompletionsArgs};
+use crate::args::{CompletionsArgs, definition};
 use crate::common::{Common, Outcome};
 
 /// Prints the completions of one shell.
 pub(crate) fn run(args: &CompletionsArgs, common: &Common) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "xtp", &mut script);
+    clap_complete::generate(args.shell, &mut definition(), "xtp", &mut script);
     if common.out.is_json() {
         let script = String::from_utf8_lossy(&script);
         let shell = args.shell.to_string();

@@ -38,6 +38,16 @@ impl Address {
                 "'{text}' is no address: {what}; write host[:udpport][/service], IPv6 in brackets"
             ))
         };
+        if let Some((scheme, rest)) = text.split_once("://") {
+            return Err(wrong(&format!(
+                "{scheme}:// has no place in it (only `xtp cp` and `xtp ls` take xtp://); perhaps '{rest}'"
+            )));
+        }
+        if let Some((user, rest)) = text.split_once('@') {
+            return Err(wrong(&format!(
+                "xtp knows no users; leave '{user}@' out, as in '{rest}'"
+            )));
+        }
         let (place, service) = match text.split_once('/') {
             None => (text, service),
             Some((place, number)) => {

@@ -84,9 +84,8 @@ impl Failure {
     /// A failed system call on standard input, standard output or a file.
     pub(crate) fn io(doing: impl Display, error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::failed(format!(
-                "{doing}: whoever read it has gone; nothing more is written"
-            )),
+            // As programs end that SIGPIPE kills: what reads the rest has seen enough.
+            io::ErrorKind::BrokenPipe => Self::new(Status::Other(141), ""),
             io::ErrorKind::StorageFull => {
                 Self::failed(format!("{doing}: no space left; make room and try again"))
             }

@@ -53,6 +53,16 @@ impl Output {
         self.raw(format!("{text}\n").as_bytes())
     }
 
+    /// The help or the version that was asked for, in colour where people read it.
+    ///
+    /// # Errors
+    /// If standard output is closed or full.
+    pub(crate) fn help(&self, text: &clap::Error) -> Outcome {
+        text.print()
+            .and_then(|()| io::stdout().flush())
+            .map_err(|error| Failure::io("cannot write to standard output", &error))
+    }
+
     /// Octets of the result, as they are.
     ///
     /// # Errors

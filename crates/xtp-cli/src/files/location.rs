@@ -50,10 +50,43 @@ impl Location {
         let authority = String::from_utf8(authority.to_vec()).map_err(|_| {
             Failure::usage("the host of an xtp:// address is no text; write xtp://host[:port]/path")
         })?;
+        if let Some((user, host)) = authority.split_once('@') {
+            return Err(Failure::usage(format!(
+                "xtp knows no users; leave '{user}@' out, as in xtp://{host}/path"
+            )));
+        }
         Ok(Self::There {
             authority,
             path: path.to_vec(),
         })
+    }
+}
+
+/// What somebody may have meant who wrote the address of a server in another program's form.
+fn meant_as(path: &OsStr) -> Option<String> {
+    let text = path.to_str()?;
+    let (before, behind) = text.split_once(':')?;
+    let host = |place: &str| -> String {
+        let place = place.trim_start_matches('/');
+        let place = place.split_once('@').map_or(place, |(_, host)| host);
+        let (host, path) = place.split_once('/').unwrap_or((place, ""));
+        format!("xtp://{host}/{path}")
+    };
+    match before {
+        "xtp" => Some(format!("'{text}' lacks a slash; write {}", host(behind))),
+        "http" | "https" | "ftp" | "ftps" | "sftp" | "scp" | "ssh" | "rsync" | "file" => Some(format!(
+            "xtp does not speak {before}; a server that runs `xtp serve` is {}",
+            host(behind)
+        )),
+        // A path of this machine has its colon behind a slash, or is there.
+        _ if before.contains('/') || before.is_empty() || std::path::Path::new(text).exists() => None,
+        _ => {
+            let place = before.split_once('@').map_or(before, |(_, host)| host);
+            let path = behind.trim_start_matches([':', '/']);
+            Some(format!(
+                "'{text}' is how scp and rsync write it; write xtp://{place}/{path}, a path below the directory that is served"
+            ))
+        }
     }
 }
 
@@ -105,11 +138,16 @@ impl Plan {
         let mut host = None;
         let mut paths = Vec::new();
         for source in sources {
-            let Location::There { authority, path } = source else {
-                return Err(Failure::usage(
-                    "no side is an xtp:// address, or some sources are and some are not; \
-                     write xtp://host[:port]/path for all sources or for the target",
-                ));
+            let (authority, path) = match source {
+                Location::There { authority, path } => (authority, path),
+                Location::Here(path) => {
+                    let meant = meant_as(&path).or_else(|| meant_as(&target));
+                    return Err(Failure::usage(meant.unwrap_or_else(|| {
+                        "no side is an xtp:// address, or some sources are and some are not; \
+                         write xtp://host[:port]/path for all sources or for the target"
+                            .to_owned()
+                    })));
+                }
             };
             match &host {
                 Some(known) if *known != authority => {

@@ -54,7 +54,7 @@ fn every_command_has_a_page() {
     assert_eq!(done.text().lines().count(), commands.len());
     let page = std::fs::read_to_string(pages.join("xtp-ping.1")).expect("a page");
     assert!(
-        page.contains(".TH") && page.contains("xtp ping") && page.contains("Examples"),
+        page.contains(".TH") && page.contains("xtp ping") && page.contains(".SH \"EXAMPLES\""),
         "{page}"
     );
 }

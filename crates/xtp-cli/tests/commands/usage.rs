@@ -48,16 +48,66 @@ fn every_command_has_help_with_examples() {
         let help = xtp(&[command, "--help"]).expect(0);
         assert!(help.text().contains("\nExamples:\n"), "{command}");
         assert!(help.text().contains(&format!("xtp {command}")), "{command}");
-        for option in [
-            "--verbose",
-            "--quiet",
-            "--json",
-            "--timeout",
-            "--limit",
-            "--trace",
-        ] {
+        let speaks = !["sim", "linkem", "completions", "man"].contains(&command);
+        for option in ["--quiet", "--json"] {
             assert!(help.text().contains(option), "{command} {option}");
         }
+        // What means nothing to a command is not in its help.
+        for option in ["--limit", "--trace"] {
+            assert_eq!(help.text().contains(option), speaks, "{command} {option}");
+        }
+        let takes_time = !["completions", "man"].contains(&command);
+        assert_eq!(help.text().contains("--timeout"), takes_time, "{command}");
+    }
+}
+
+#[test]
+fn help_that_cannot_be_written_is_a_failure() {
+    for args in [
+        &["--help"][..],
+        &["cp", "--help"],
+        &["--version"],
+        &["completions", "bash"],
+    ] {
+        let full = std::fs::File::create("/dev/full").expect("every system has it");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_xtp"));
+        let done = command.args(args).stdout(full).output().expect("xtp starts");
+        assert_eq!(done.status.code(), Some(1), "{args:?}");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(said.contains("no space left"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_a_command_without_a_word() {
+    let script = format!(
+        "'{}' completions bash | head -c 1 >&2; echo ${{PIPESTATUS[0]}}",
+        env!("CARGO_BIN_EXE_xtp")
+    );
+    let mut bash = std::process::Command::new("bash");
+    let done = bash.args(["-c", &script]).output().expect("bash starts");
+    assert_eq!(String::from_utf8_lossy(&done.stdout).trim(), "141");
+    assert_eq!(done.stderr.len(), 1, "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn addresses_of_other_programs_are_told_from_ours() {
+    for (source, said) in [
+        ("host.example:/path", "xtp://host.example/path"),
+        ("user@host.example:path", "xtp://host.example/path"),
+        ("http://host.example/x", "does not speak http"),
+        ("xtp:/host.example/x", "lacks a slash"),
+        ("xtp://user@host.example/x", "leave 'user@' out"),
+    ] {
+        let done = xtp(&["cp", source, "here"]).expect(2);
+        assert!(done.sentence().contains(said), "{source}: {}", done.sentence());
+    }
+    for (address, said) in [
+        ("http://127.0.0.1", "'127.0.0.1'"),
+        ("user@127.0.0.1", "no users"),
+    ] {
+        let done = xtp(&["ping", address]).expect(2);
+        assert!(done.sentence().contains(said), "{address}: {}", done.sentence());
     }
 }
 
