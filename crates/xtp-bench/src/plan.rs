@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use xtp_linkem::units::parse_octets;
 
 use crate::error::Error;
 use crate::sizes::{ALL_SIZES, LONGEST, PAPER_SIZES};
@@ -177,7 +178,7 @@ impl Plan {
         }
     }
 
-    /// Sizes as people write them: `papers` (4 to 4096), `all` (4 to 65536), or numbers of octets separated by
+    /// Sizes as people write them: `papers` (4 to 4096), `all` (4 to 65536), or sizes such as 64 and 64KiB separated by
     /// commas, each from 1 to 64 MiB.
     ///
     /// # Errors
@@ -190,10 +191,10 @@ impl Plan {
         }
         let wrong = |part: &str| {
             Error::Plan(format!(
-                "'{part}' is no message size; write octets from 1 to {LONGEST} separated by commas, 'papers' or 'all'"
+                "'{part}' is no message size; write octets from 1 to {LONGEST} (also 64KiB, 1MiB) separated by commas, 'papers' or 'all'"
             ))
         };
-        let parse = |part: &str| match part.trim().parse() {
+        let parse = |part: &str| match parse_octets(part).map(|size| size as u64) {
             Ok(size) if (1..=LONGEST).contains(&size) => Ok(size),
             _ => Err(wrong(part)),
         };

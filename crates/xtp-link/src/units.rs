@@ -43,13 +43,12 @@ pub enum UnitError {
     },
 }
 
-const RATE: &str = "a rate such as 100mbit, 1.5gbit or 5mbyte (a second)";
-const DURATION: &str = "a time such as 100ms, 20us, 1.5s or 2min";
+const RATE: &str = "a rate such as 100mbit, 1.5gbit (bits) or 5MB, 512KiB (octets), a second";
+const DURATION: &str = "a time such as 500ms, 20us, 5s, 2m or 1h";
 const FRACTION: &str = "a fraction such as 0.1% or 0.001, from 0 to 1";
 const OCTETS: &str = "a size such as 1500, 256kB or 4MiB";
 
 const RATE_UNITS: &[(&str, u64)] = &[
-    ("", 1),
     ("bit", 1),
     ("kbit", 1_000),
     ("mbit", 1_000_000),
@@ -59,6 +58,12 @@ const RATE_UNITS: &[(&str, u64)] = &[
     ("kbyte", 8_000),
     ("mbyte", 8_000_000),
     ("gbyte", 8_000_000_000),
+    ("kb", 8_000),
+    ("mb", 8_000_000),
+    ("gb", 8_000_000_000),
+    ("kib", 8 << 10),
+    ("mib", 8 << 20),
+    ("gib", 8 << 30),
 ];
 
 const DURATION_UNITS: &[(&str, u64)] = &[
@@ -68,6 +73,7 @@ const DURATION_UNITS: &[(&str, u64)] = &[
     ("ms", 1_000_000),
     ("s", 1_000_000_000),
     ("sec", 1_000_000_000),
+    ("m", 60_000_000_000),
     ("min", 60_000_000_000),
     ("h", 3_600_000_000_000),
 ];
@@ -75,27 +81,39 @@ const DURATION_UNITS: &[(&str, u64)] = &[
 const OCTET_UNITS: &[(&str, u64)] = &[
     ("", 1),
     ("b", 1),
+    ("k", 1_000),
     ("kb", 1_000),
+    ("m", 1_000_000),
     ("mb", 1_000_000),
+    ("g", 1_000_000_000),
     ("gb", 1_000_000_000),
     ("kib", 1 << 10),
     ("mib", 1 << 20),
     ("gib", 1 << 30),
 ];
 
-/// Bits a second: a decimal number and `bit`, `kbit`, `mbit`, `gbit`, `tbit` (none means bit) or `byte` to
-/// `gbyte`, powers of 1000, in any case, with or without `/s`. `mbps` is refused: it means megabits to one
-/// reader and megabytes to another.
+/// Bits a second: a decimal number and `bit`, `kbit`, `mbit`, `gbit`, `tbit`, or octets as `byte` to `gbyte`, `kB`, `MB`, `GB`
+/// (powers of 1000), `KiB`, `MiB`, `GiB` (powers of 1024), in any case, with or without `/s`. A bare number, `mbps` and `Mb`
+/// are refused: they mean bits to one reader and octets to another.
 ///
 /// # Errors
-/// Not a number, an unknown unit, or beyond 2^64 - 1.
+/// Not a number, a missing or unknown unit, or beyond 2^64 - 1.
 pub fn parse_rate(text: &str) -> Result<u64, UnitError> {
-    let lower = text.trim().to_ascii_lowercase();
+    let trimmed = text.trim();
+    let lower = trimmed.to_ascii_lowercase();
     let without_second = lower.strip_suffix("/s").unwrap_or(&lower);
+    // What ends with a small b behind a prefix is a bit to many.
+    let end = &trimmed[..without_second.len()];
+    if end.ends_with('b') && !end.ends_with("ib") {
+        return Err(UnitError::Unit {
+            text: text.to_owned(),
+            expected: RATE,
+        });
+    }
     scale(text, without_second, RATE_UNITS, RATE)
 }
 
-/// A time: a decimal number and `ns`, `us`, `ms`, `s`, `min` or `h`. Zero may go without a unit. Parts of a
+/// A time: a decimal number and `ns`, `us`, `ms`, `s`, `m` or `min`, or `h`. Zero may go without a unit. Parts of a
 /// nanosecond are cut off.
 ///
 /// # Errors
@@ -146,7 +164,7 @@ pub fn parse_fraction(text: &str) -> Result<f64, UnitError> {
     Ok(fraction)
 }
 
-/// Octets: a decimal number and nothing, `kB`, `MB`, `GB` (powers of 1000) or `KiB`, `MiB`, `GiB` (powers of
+/// Octets: a decimal number and nothing, `k`, `kB`, `M`, `MB`, `G`, `GB` (powers of 1000) or `KiB`, `MiB`, `GiB` (powers of
 /// 1024), in any case.
 ///
 /// # Errors

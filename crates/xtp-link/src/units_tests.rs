@@ -8,7 +8,11 @@ fn rates() {
         ("100mbit", 100_000_000),
         ("1gbit", 1_000_000_000),
         (" 2.5 Gbit/s ", 2_500_000_000),
-        ("9600", 9_600),
+        ("9600bit", 9_600),
+        ("5MB", 40_000_000),
+        ("5MB/s", 40_000_000),
+        ("512KiB", 512 * 8_192),
+        ("512kib", 512 * 8_192),
         ("0.5kbit", 500),
         (".5kbit", 500),
         ("5mbyte", 40_000_000),
@@ -70,10 +74,12 @@ fn what_is_not_a_number_is_told_from_a_wrong_unit_and_from_a_wrong_range() {
     for text in ["", "mbit", "-1mbit", ".", "1.2.3mbit", "x5"] {
         assert!(number(parse_rate(text)), "{text}");
     }
-    for text in ["5mbps", "5 megs", "5/m", "1e6bit"] {
+    for text in [
+        "5mbps", "5 megs", "5/m", "1e6bit", "9600", "5Mb", "5Mb/s", "5mb", "5M",
+    ] {
         assert!(unit(parse_rate(text)), "{text}");
     }
-    for text in ["18446744073709551616", "20000000tbit"] {
+    for text in ["18446744073709551616bit", "20000000tbit"] {
         assert!(range(parse_rate(text)), "{text}");
     }
     assert!(
@@ -111,6 +117,6 @@ fn what_is_not_a_number_is_told_from_a_wrong_unit_and_from_a_wrong_range() {
 #[test]
 fn errors_show_the_text_and_what_to_write() {
     let error = parse_duration("12 parsecs").map_err(|error| error.to_string());
-    let expected = "`12 parsecs` has no unit known here: write a time such as 100ms, 20us, 1.5s or 2min";
+    let expected = "`12 parsecs` has no unit known here: write a time such as 500ms, 20us, 5s, 2m or 1h";
     assert_eq!(error, Err(expected.to_owned()));
 }

@@ -94,7 +94,7 @@ impl Cell {
         let mut parts = text.trim().split('-');
         let mut part = || parts.next().ok_or_else(wrong);
         let receivers = part()?.parse().map_err(|_| wrong())?;
-        let octets = parse_size(part()?).ok_or_else(wrong)?;
+        let octets = units::parse_octets(part()?).map_err(|_| wrong())? as u64;
         let rate = match part()? {
             "max" => None,
             rate => Some(units::parse_rate(rate).map_err(|_| wrong())?),
@@ -143,15 +143,6 @@ fn size_name(octets: u64) -> String {
         _ if octets.is_multiple_of(1 << 10) => format!("{}KiB", octets >> 10),
         _ => octets.to_string(),
     }
-}
-
-fn parse_size(text: &str) -> Option<u64> {
-    let (number, unit) = match (text.strip_suffix("MiB"), text.strip_suffix("KiB")) {
-        (Some(number), _) => (number, 1 << 20),
-        (_, Some(number)) => (number, 1 << 10),
-        _ => (text, 1),
-    };
-    number.parse::<u64>().ok()?.checked_mul(unit)
 }
 
 /// The cases that a plan wants measured: those of its option `cells`, or all, or the main ones.

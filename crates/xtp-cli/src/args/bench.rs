@@ -79,7 +79,7 @@ pub(crate) struct BenchArgs {
     )]
     pub(crate) experiment: Option<String>,
 
-    /// Octets of a message: numbers separated by commas, `papers` (4 to 4096) or `all` (4 to 65536)
+    /// Octets of a message: sizes such as 64 or 64KiB separated by commas, `papers` (4 to 4096) or `all` (4 to 65536)
     #[arg(long, value_name = "SIZES")]
     pub(crate) size: Option<String>,
 

@@ -29,7 +29,7 @@ pub(crate) struct CommonArgs {
     #[arg(long, global = true, value_name = "DURATION", value_parser = units::duration)]
     pub(crate) timeout: Option<Duration>,
 
-    /// Send and accept at most this much a second: 10mbit, 5MB, 512KiB (a bare number is octets)
+    /// Send and accept at most this much a second: 10mbit (bits), 5MB or 512KiB (octets)
     #[arg(long, global = true, value_name = "RATE", value_parser = units::rate)]
     pub(crate) limit: Option<u64>,
 

@@ -22,12 +22,11 @@ fn durations_have_units_or_are_seconds() {
         assert!(duration(text).is_err(), "{text}");
     }
     // What is understood can be added to any moment.
-    let longest = duration("4382000h").expect("some 500 years");
+    let longest = duration("4379000h").expect("some 500 years");
     assert!(std::time::Instant::now().checked_add(2 * longest).is_some());
-    for text in ["4400000h", "18000000000000000000s"] {
-        let refused = duration(text).expect_err(text);
-        assert!(refused.ends_with("at most 500 years"), "{refused}");
-    }
+    let refused = duration("4400000h").expect_err("more");
+    assert!(refused.ends_with("at most 500 years"), "{refused}");
+    assert!(duration("18000000000000000000s").is_err());
 }
 
 #[test]
@@ -41,11 +40,23 @@ fn rates_are_octets_a_second() {
         ("5MB", 5_000_000),
         ("5MB/s", 5_000_000),
         ("512KiB", 524_288),
-        ("1000", 1_000),
+        ("1000byte", 1_000),
     ] {
         assert_eq!(rate(text), Ok(octets), "{text}");
     }
-    for text in ["0", "fast", "", "-5MB", "1bit", "10mbps", "10 parsecs", "1e30"] {
+    for text in [
+        "0",
+        "0bit",
+        "fast",
+        "",
+        "-5MB",
+        "1bit",
+        "10mbps",
+        "10Mb",
+        "10",
+        "10 parsecs",
+        "1e30",
+    ] {
         assert!(rate(text).is_err(), "{text}");
     }
 }
