@@ -319,6 +319,7 @@ impl Shared {
         expects: impl Fn() -> Expectation,
         mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
     ) -> (MutexGuard<'a, State>, Time, Result<T>) {
+        crate::core::journal::waits(what);
         let until = timeout.map(|timeout| (now + timeout, timeout));
         let mut since = state.waits_since.take();
         // What a caller began who waits for the answer has had its turn, and asking causes nothing.

@@ -12,7 +12,8 @@ use super::units;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct CommonArgs {
-    /// Say more on standard error; twice for details, three times for every step
+    /// Say more on standard error: associations that open and end, twice losses and paths, three times waits and everything that
+    /// happens; RUST_LOG picks, as in RUST_LOG=xtp::association=debug
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub(crate) verbose: u8,
 

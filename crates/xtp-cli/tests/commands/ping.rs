@@ -89,3 +89,18 @@ fn a_service_that_is_no_echo_is_found_out() {
     let done = xtp(&["ping", "-c", "1", "--timeout", "500ms", &format!("{address}/9")]).expect(3);
     assert!(done.sentence().contains("answered none of 1 pings"), "{done:?}");
 }
+
+#[test]
+fn the_log_says_that_associations_open_and_end() {
+    let (_listen, address) = Running::listener(&["listen", "127.0.0.1:0"]);
+    let quiet = xtp(&["ping", "-c", "1", &address]).expect(0).stderr;
+    assert!(!quiet.contains("xtp::association"), "{quiet}");
+    let said = xtp(&["ping", "-c", "1", "-v", &address]).expect(0).stderr;
+    let peer = address.split('/').next().expect("an address");
+    assert!(
+        said.contains("opened to") && said.contains(&format!("peer={peer}")),
+        "{said}"
+    );
+    let more = xtp(&["ping", "-c", "1", "-vvv", &address]).expect(0).stderr;
+    assert!(more.contains("xtp::wait: waits: "), "{more}");
+}

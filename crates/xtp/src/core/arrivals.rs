@@ -303,6 +303,7 @@ impl Core {
 
     /// An association began at a listener.
     pub(super) fn arrive(&mut self, now: Time, listener: ListenerId, accepted: Accepted) {
+        super::journal::accepted(accepted.id, accepted.peer);
         let mut slot = Slot::new(accepted.peer);
         slot.heard = true;
         slot.started = true;

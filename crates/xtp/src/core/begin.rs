@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use bytes::Bytes;
 use xtp_engine::{ContextId, OpenOptions, Time};
 
-use super::{Core, Slot};
+use super::{Core, Slot, journal};
 use crate::canonical;
 use crate::error::Result;
 
@@ -18,6 +18,7 @@ impl Core {
         self.carrier.note_path(now, &mut self.engine, peer);
         let id = self.engine.open(now, peer, options)?;
         self.slots.insert(id, Slot::new(peer));
+        journal::opened(id, peer);
         Ok(id)
     }
 
@@ -47,6 +48,7 @@ impl Core {
         slot.written = (before - data.len()) as u64;
         slot.writer_closed = data.is_empty();
         self.slots.insert(id, slot);
+        journal::opened(id, peer);
         Ok(id)
     }
 }

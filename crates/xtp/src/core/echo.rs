@@ -29,6 +29,7 @@ impl Core {
     }
 
     pub(super) fn begin_echo(&mut self, accepted: Accepted) {
+        super::journal::accepted(accepted.id, accepted.peer);
         let mut slot = Slot::new(accepted.peer);
         slot.heard = true;
         slot.started = true;

@@ -11,6 +11,7 @@ impl Core {
         while let Some((id, event)) = self.engine.poll_event() {
             self.news += 1;
             self.watch.heard(id, &event);
+            self.tell(id, &event);
             self.handle(now, id, event);
         }
         self.dispatch_received();

@@ -24,12 +24,14 @@ impl Core {
         match self.engine.reply(now, &mut self.carrier) {
             Reply::General | Reply::Answered(_) => {}
             Reply::Ended(id) => {
+                super::journal::dismissed(id);
                 if self.slots.remove(&id).is_some() {
                     self.orphans -= 1;
                 }
                 return;
             }
             Reply::Began(id, peer) => {
+                super::journal::accepted(id, peer);
                 let mut slot = Slot::new(peer);
                 slot.heard = true;
                 slot.started = true;

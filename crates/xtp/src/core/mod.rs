@@ -34,6 +34,7 @@ mod expect;
 mod gathered;
 mod gathering;
 pub(crate) mod group;
+pub(crate) mod journal;
 #[cfg(all(test, feature = "tokio"))]
 mod leftovers_testing;
 mod matching;
@@ -553,6 +554,7 @@ impl Core {
 
     /// Lets go of an association here.
     fn dismiss(&mut self, id: ContextId) {
+        journal::dismissed(id);
         self.watch.remove(Source::Stream(id));
         if let Some(slot) = self.slots.remove(&id)
             && matches!(slot.used_by, Use::Orphan(_))

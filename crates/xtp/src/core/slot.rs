@@ -97,6 +97,8 @@ pub(crate) struct More {
     /// A task that shut the writer down has a mark at its end.
     #[cfg(all(feature = "tokio", unix))]
     pub(crate) end_marked: bool,
+    /// Lost packets that the log has told of.
+    pub(super) lost_told: u64,
     /// Tasks to wake when anything happens here.
     wakers: SmallVec<[Waker; 2]>,
 }
