@@ -20,7 +20,8 @@ only after it was verified; an unchanged one is skipped; holes stay holes.
 
 An outage of up to --timeout (60 s if not given) is waited for, and the copy goes on where it
 stopped: a link that is down, a server that is stopped or started anew. What an interrupted
-copy left is continued by the next one. A file that arrives damaged is fetched again. One
+copy left (.NAME.xtp-part) is continued by the next one if this user made it and nobody else
+can open it; it is a file as any other, told where it is found, and removed with rm. A file that arrives damaged is fetched again. One
 that changes while it is copied is copied again; if it changes each time, what was read is
 put in place, and the exit status is 1.
 

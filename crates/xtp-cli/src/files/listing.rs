@@ -11,7 +11,7 @@ use super::client::Client;
 use super::location::{Location, Plan};
 use super::names::{RelPath, shown};
 use super::pattern::{is_pattern, matches_name};
-use super::problem::{Code, Fault, Problem, violation};
+use super::problem::{Fault, Problem, violation};
 use super::record::{Entry, Kind, Record, Stamp, Wish};
 use super::session::SOURCE_LIMIT;
 use super::tally::Tally;
@@ -54,7 +54,7 @@ pub(crate) fn ls(args: &LsArgs, common: &Common) -> Outcome {
         common
             .out
             .error(format_args!("xtp://{authority}/{}", problem.text));
-        if problem.code != Code::Skipped {
+        if problem.code.is_failure() {
             worst = Some(problem.code.status());
         }
     }

@@ -113,6 +113,12 @@ impl RelPath {
         1 + self.0.iter().filter(|octet| **octet == b'/').count()
     }
 
+    /// This path as `other` sees it, if it is that or below it.
+    pub(crate) fn below(&self, other: &Self) -> Option<Self> {
+        let rest = self.is_within(other).then(|| &self.0[other.0.len()..])?;
+        Some(Self(rest.strip_prefix(b"/").unwrap_or(rest).to_vec()))
+    }
+
     /// Whether it is `other` or below it.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
         other.is_root()
@@ -179,9 +185,23 @@ pub(crate) fn partial_name(name: &[u8]) -> Vec<u8> {
     partial
 }
 
-/// Whether a file of this name is somebody's partial file, which is never copied or replaced.
+/// A name for a file beside `name` that nobody else can have taken before.
+pub(crate) fn unpredictable_name(name: &[u8]) -> Vec<u8> {
+    use std::hash::{BuildHasher, RandomState};
+    // Its keys are the system's randomness.
+    let number = RandomState::new().hash_one(name);
+    partial_name(&[name, format!(".{number:016x}").as_bytes()].concat())
+}
+
+/// What a partial file of this name becomes, as far as its name tells: one that is too long has a hash in it.
+pub(crate) fn name_of_partial(name: &[u8]) -> Option<&[u8]> {
+    let name = name.strip_prefix(b".")?.strip_suffix(PARTIAL_SUFFIX)?;
+    (!name.is_empty()).then_some(name)
+}
+
+/// Whether a file of this name may be a partial file. Anybody can give a file such a name.
 pub(crate) fn is_partial(name: &[u8]) -> bool {
-    name.len() > PARTIAL_SUFFIX.len() + 1 && name.starts_with(b".") && name.ends_with(PARTIAL_SUFFIX)
+    name_of_partial(name).is_some()
 }
 
 /// Whether a symbolic link to `target`, in a directory `depth` levels below the top of its tree, stays in the tree.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::names::{RelPath, check_name, is_partial};
+use super::names::{RelPath, check_name};
 use super::pattern::Excludes;
 use super::problem::{Code, Problem, violation};
 use super::record::{CopyOptions, Entry, Kind};
-use super::root::{Folder, Root, Shape};
+use super::root::{Folder, Root};
 
 /// Where one thing goes.
 #[derive(Clone, Debug)]
@@ -103,10 +103,6 @@ impl Places {
                 at: None,
             });
         };
-        if is_partial(name) {
-            let text = format!("{label}: names like this are for files under construction; choose another");
-            return Err(Problem::new(Code::InTheWay, text));
-        }
         let name = name.to_vec();
         let at = match self.folder(&parent) {
             Err(problem)
@@ -138,11 +134,24 @@ impl Places {
         self.broken = Some(path.clone());
     }
 
-    fn folder(&mut self, path: &RelPath) -> Result<Folder, Problem> {
+    /// Whether the user named this path: links on its way are followed as long as they stay inside.
+    pub(crate) fn is_named(&self, path: &RelPath) -> bool {
+        self.target.path.is_within(path)
+    }
+
+    /// The directory at `path`. Below what the user named no link is followed.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn folder(&mut self, path: &RelPath) -> Result<Folder, Problem> {
         match &self.folder {
             Some((known, folder)) if known == path => Ok(folder.clone()),
             _ => {
-                let folder = self.target.root.folder(path);
+                let (root, named) = (&self.target.root, &self.target.path);
+                let folder = match path.below(named) {
+                    Some(below) => root.folder(named).and_then(|top| root.below(&top, &below)),
+                    None => root.folder(path),
+                };
                 let folder = folder.map_err(|error| Problem::io(self.label(path), &error))?;
                 self.folder = Some((path.clone(), folder.clone()));
                 Ok(folder)
@@ -198,20 +207,6 @@ fn is_in_the_way(error: &std::io::Error) -> bool {
     use rustix::io::Errno;
     let errno = Errno::from_io_error(error);
     errno == Some(Errno::NOTDIR) || errno == Some(Errno::LOOP)
-}
-
-/// Whether `name` in `folder` is a directory, or a link to one that stays inside.
-pub(crate) fn is_directory(
-    root: &Root,
-    path: &RelPath,
-    folder: &Folder,
-    name: &[u8],
-) -> std::io::Result<bool> {
-    Ok(match folder.look(name)?.shape() {
-        Shape::Directory => true,
-        Shape::Link => root.folder(path).is_ok(),
-        Shape::File | Shape::Other => false,
-    })
 }
 
 #[cfg(test)]

@@ -48,10 +48,12 @@ pub(crate) enum Code {
     /// Left out, and the copy is complete without it: below a source, something that is neither file, directory nor a
     /// link that stays inside.
     Skipped = 18,
+    /// Copied, and there is something to know about it.
+    Remark = 19,
 }
 
 impl Code {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Io,
         Self::NotFound,
         Self::Permission,
@@ -70,6 +72,7 @@ impl Code {
         Self::Limit,
         Self::Parent,
         Self::Skipped,
+        Self::Remark,
     ];
 
     /// The code of a number; numbers of the future are [`Io`](Self::Io).
@@ -87,6 +90,11 @@ impl Code {
             }
             _ => Status::Failed,
         }
+    }
+
+    /// Whether something is not as it was asked for.
+    pub(crate) fn is_failure(self) -> bool {
+        !matches!(self, Self::Skipped | Self::Remark)
     }
 
     /// The word in `--json`.
@@ -110,6 +118,7 @@ impl Code {
             Self::Limit => "limit",
             Self::Parent => "parent",
             Self::Skipped => "skipped",
+            Self::Remark => "remark",
         }
     }
 }
@@ -211,6 +220,14 @@ impl From<Problem> for Fault {
     fn from(problem: Problem) -> Self {
         Self::Here(problem)
     }
+}
+
+/// What `label` seems to be: what a broken copy left.
+pub(crate) fn left(label: impl Display, what: &str) -> Problem {
+    let text = format!(
+        "{label}: looks like what a broken copy left; {what}; remove it if no copy is to continue it"
+    );
+    Problem::new(Code::Remark, text)
 }
 
 /// A violation of the protocol by the other side.

@@ -7,7 +7,7 @@ use super::names::{NAME_LIMIT, PATH_LIMIT};
 use super::problem::{Code, Problem, TEXT_LIMIT, violation};
 
 /// The version of the protocol both sides must speak.
-pub(crate) const VERSION: u16 = 2;
+pub(crate) const VERSION: u16 = 3;
 /// Highest version that is taken for one; anything above is damage.
 const PLAUSIBLE: u16 = 255;
 /// Largest file whose content stands in a record, octets.

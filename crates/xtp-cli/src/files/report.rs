@@ -85,7 +85,7 @@ impl<'a> Viewer<'a> {
         self.told += news.len();
         if self.out.is_some_and(Output::is_quiet) {
             // The copy is complete without it.
-            news.retain(|problem| problem.code != Code::Skipped);
+            news.retain(|problem| problem.code.is_failure());
         }
         let lines = self.tally.lines();
         if !news.is_empty() || !lines.is_empty() {
@@ -196,7 +196,7 @@ fn worst(problems: &[Problem]) -> Option<Status> {
     problems
         .iter()
         // What was left out does not make a copy a failure.
-        .filter(|problem| problem.code != Code::Skipped)
+        .filter(|problem| problem.code.is_failure())
         .max_by_key(|problem| weight(problem.code))
         .map(|problem| problem.code.status())
 }

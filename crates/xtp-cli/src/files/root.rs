@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, chownat,
-    fchmod, fchown, fsync, futimens, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat,
-    utimensat,
+    AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT,
+    Uid, chownat, fchmod, fchown, flock, fsync, futimens, mkdirat, openat, readlinkat, renameat, statat,
+    symlinkat, unlinkat, utimensat,
 };
 use rustix::io::Errno;
 
@@ -60,6 +60,13 @@ const READING: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
 
+/// A partial file: nothing but a file is waited for, and no link followed.
+const APPENDING: OFlags = OFlags::RDWR
+    .union(OFlags::APPEND)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
+
 impl Root {
     /// The directory `path`.
     ///
@@ -88,58 +95,93 @@ impl Root {
         Ok(self.resolve(path, READING)?.into())
     }
 
+    /// The directory at `path` below another one, with no link on the way: whoever writes there goes where it says, whatever
+    /// others do meanwhile.
+    ///
+    /// # Errors
+    /// If there is none, or a link is on the way (`ELOOP`).
+    pub(crate) fn below(&self, folder: &Folder, path: &RelPath) -> io::Result<Folder> {
+        match path.is_root() {
+            true => Ok(folder.clone()),
+            false => Ok(self
+                .resolve_from(folder.0.as_fd(), path, DIRECTORY, false)?
+                .into()),
+        }
+    }
+
     fn resolve(&self, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
+        self.resolve_from(self.top.as_fd(), path, flags, true)
+    }
+
+    fn resolve_from(
+        &self,
+        top: BorrowedFd<'_>,
+        path: &RelPath,
+        flags: OFlags,
+        links: bool,
+    ) -> io::Result<OwnedFd> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if !self.by_steps.load(Ordering::Relaxed) {
-            match self.resolve_beneath(path, flags) {
+            match resolve_beneath(top, path, flags, links) {
                 // Old kernels, and filters that do not know the call.
                 Err(Errno::NOSYS | Errno::PERM) if self.probe_fails() => {}
                 outcome => return Ok(outcome?),
             }
         }
-        self.resolve_by_steps(path, flags)
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn resolve_beneath(&self, path: &RelPath, flags: OFlags) -> Result<OwnedFd, Errno> {
-        use rustix::fs::{ResolveFlags, openat2};
-        let name = if path.is_root() { b"." } else { path.as_bytes() };
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        let mut attempts = 0;
-        loop {
-            match openat2(&self.top, name, flags, Mode::empty(), resolve) {
-                // Somebody renamed something meanwhile.
-                Err(Errno::AGAIN) if attempts < 16 => attempts += 1,
-                outcome => return outcome,
-            }
-        }
+        let _ = links;
+        resolve_by_steps(top, path, flags)
     }
 
     /// Whether the kernel cannot even resolve the top itself.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn probe_fails(&self) -> bool {
-        let fails = self.resolve_beneath(&RelPath::default(), DIRECTORY).is_err();
+        let fails = resolve_beneath(self.top.as_fd(), &RelPath::default(), DIRECTORY, true).is_err();
         self.by_steps.store(fails, Ordering::Relaxed);
         fails
     }
+}
 
-    fn resolve_by_steps(&self, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
-        let Some((parent, name)) = path.split() else {
-            return Ok(openat(&self.top, ".", flags, Mode::empty())?);
-        };
-        let step = DIRECTORY | OFlags::NOFOLLOW;
-        let mut open = None;
-        for part in parent.as_bytes().split(|octet| *octet == b'/') {
-            if part.is_empty() {
-                continue;
-            }
-            let from = open.as_ref().map_or(self.top.as_fd(), AsFd::as_fd);
-            let next = openat(from, part, step, Mode::empty())?;
-            open = Some(next);
-        }
-        let from = open.as_ref().map_or(self.top.as_fd(), AsFd::as_fd);
-        Ok(openat(from, name, flags | OFlags::NOFOLLOW, Mode::empty())?)
+/// Opens `path` below `top` in one call, with links that stay inside or with none.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn resolve_beneath(
+    top: BorrowedFd<'_>,
+    path: &RelPath,
+    flags: OFlags,
+    links: bool,
+) -> Result<OwnedFd, Errno> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let name = if path.is_root() { b"." } else { path.as_bytes() };
+    let mut resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    if !links {
+        resolve |= ResolveFlags::NO_SYMLINKS;
     }
+    let mut attempts = 0;
+    loop {
+        match openat2(top, name, flags, Mode::empty(), resolve) {
+            // Somebody renamed something meanwhile.
+            Err(Errno::AGAIN) if attempts < 16 => attempts += 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Opens `path` below `top` name by name; no link is followed.
+fn resolve_by_steps(top: BorrowedFd<'_>, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
+    let Some((parent, name)) = path.split() else {
+        return Ok(openat(top, ".", flags, Mode::empty())?);
+    };
+    let step = DIRECTORY | OFlags::NOFOLLOW;
+    let mut open = None;
+    for part in parent.as_bytes().split(|octet| *octet == b'/') {
+        if part.is_empty() {
+            continue;
+        }
+        let from = open.as_ref().map_or(top, AsFd::as_fd);
+        let next = openat(from, part, step, Mode::empty())?;
+        open = Some(next);
+    }
+    let from = open.as_ref().map_or(top, AsFd::as_fd);
+    Ok(openat(from, name, flags | OFlags::NOFOLLOW, Mode::empty())?)
 }
 
 impl Folder {
@@ -203,13 +245,28 @@ impl Folder {
         Ok(symlinkat(target, &*self.0, name)?)
     }
 
-    /// Opens `name` for reading and appending, made if it is missing, readable by its owner alone.
+    /// Makes the file `name` for reading and appending, which its owner alone can open.
     ///
     /// # Errors
-    /// If it is a link or cannot be opened.
-    pub(crate) fn collect_into(&self, name: &[u8]) -> io::Result<File> {
-        let flags = READING.difference(OFlags::RDONLY) | OFlags::RDWR | OFlags::CREATE | OFlags::APPEND;
+    /// If there is anything of that name, even a link, or it cannot be made.
+    pub(crate) fn make_file(&self, name: &[u8]) -> io::Result<File> {
+        let flags = APPENDING | OFlags::CREATE | OFlags::EXCL;
         Ok(openat(&*self.0, name, flags, bits(0o600))?.into())
+    }
+
+    /// Opens the file `name` for reading and appending.
+    ///
+    /// # Errors
+    /// If there is none, or it is a link or cannot be opened.
+    pub(crate) fn reopen_file(&self, name: &[u8]) -> io::Result<File> {
+        Ok(openat(&*self.0, name, APPENDING, Mode::empty())?.into())
+    }
+
+    /// Whether the file `name` is one that somebody works on.
+    pub(crate) fn is_in_use(&self, name: &[u8]) -> bool {
+        // What cannot be opened is told when it is read.
+        let open = openat(&*self.0, name, READING, Mode::empty());
+        open.is_ok_and(|open| flock(open, FlockOperation::NonBlockingLockShared) == Err(Errno::AGAIN))
     }
 
     /// Gives `from` the name `to`, in place of what has it.
@@ -231,28 +288,51 @@ impl Folder {
         }
     }
 
-    /// Sets the permission bits of the file `name`.
+    /// Sets the permission bits, and an owner if there is one, of the file `name` if that still is what was `seen`; whether
+    /// it is.
     ///
     /// # Errors
     /// If it is not ours.
-    pub(crate) fn set_mode(&self, name: &[u8], mode: u32) -> io::Result<()> {
-        let open = openat(&*self.0, name, READING, Mode::empty())?;
-        Ok(fchmod(open, bits(mode))?)
+    pub(crate) fn set_rights(
+        &self,
+        name: &[u8],
+        seen: &Seen,
+        mode: u32,
+        owner: Option<Owner>,
+    ) -> io::Result<bool> {
+        // What cannot be read cannot be compared either.
+        let Ok(open) = openat(&*self.0, name, READING, Mode::empty()) else {
+            return Ok(false);
+        };
+        if Seen(rustix::fs::fstat(&open)?).identity() != seen.identity() {
+            return Ok(false);
+        }
+        set_rights(&open, mode, owner)?;
+        Ok(true)
     }
 
-    /// Sets the owner of `name`, itself.
+    /// Sets the owner of the link `name`, which this user made.
     ///
     /// # Errors
-    /// If the process may not.
-    pub(crate) fn set_owner(&self, name: &[u8], owner: Owner) -> io::Result<()> {
+    /// If it is another's, or the process may not.
+    pub(crate) fn set_link_owner(&self, name: &[u8], owner: Owner) -> io::Result<()> {
         let (user, group) = (Uid::from_raw(owner.user), Gid::from_raw(owner.group));
-        Ok(chownat(
-            &*self.0,
-            name,
-            Some(user),
-            Some(group),
-            AtFlags::SYMLINK_NOFOLLOW,
-        )?)
+        // By its name alone it might be anything by now.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let open = openat(&*self.0, name, flags, Mode::empty())?;
+            let seen = Seen(rustix::fs::fstat(&open)?);
+            if seen.shape() != Shape::Link || !seen.is_own() {
+                return Err(Errno::PERM.into());
+            }
+            Ok(chownat(&open, "", Some(user), Some(group), AtFlags::EMPTY_PATH)?)
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        {
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            Ok(chownat(&*self.0, name, Some(user), Some(group), flags)?)
+        }
     }
 
     /// Sets owner, permission bits and time of this directory itself.
@@ -353,14 +433,18 @@ impl Attributes {
     /// # Errors
     /// If it is not ours.
     pub(crate) fn set(&self, open: impl AsFd) -> io::Result<()> {
-        if let Some(owner) = self.owner {
-            // Before the mode: a new owner costs a file its set-ID bits.
-            let (user, group) = (Uid::from_raw(owner.user), Gid::from_raw(owner.group));
-            fchown(&open, Some(user), Some(group))?;
-        }
-        fchmod(&open, bits(self.mode))?;
+        set_rights(&open, self.mode, self.owner)?;
         Ok(futimens(&open, &times(self.modified))?)
     }
+}
+
+fn set_rights(open: impl AsFd, mode: u32, owner: Option<Owner>) -> io::Result<()> {
+    if let Some(owner) = owner {
+        // Before the mode: a new owner costs a file its set-ID bits.
+        let (user, group) = (Uid::from_raw(owner.user), Gid::from_raw(owner.group));
+        fchown(&open, Some(user), Some(group))?;
+    }
+    Ok(fchmod(&open, bits(mode))?)
 }
 
 /// Waits until all of an open file is on the disk.
@@ -418,6 +502,16 @@ impl Seen {
             user: self.0.st_uid,
             group: self.0.st_gid,
         }
+    }
+
+    /// Whether it belongs to the user who asks.
+    pub(crate) fn is_own(&self) -> bool {
+        self.owner().user == rustix::process::geteuid().as_raw()
+    }
+
+    /// Whether nobody but this user can have written to it: what a copy makes before it is complete.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.shape() == Shape::File && self.mode() == 0o600 && self.0.st_nlink == 1 && self.is_own()
     }
 
     /// Octets it takes on the disk: fewer than its size where it has holes.

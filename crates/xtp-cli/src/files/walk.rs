@@ -1,11 +1,12 @@
 //! The sender's way through its sources: everything in a tree, directories before what is in them.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
 use super::names::{RelPath, is_partial, shown, stays_inside};
 use super::pattern::Excludes;
-use super::problem::{Code, Problem};
+use super::problem::{Code, Problem, left};
 use super::record::{Entry, INLINE_LIMIT, Kind};
 use super::root::{Folder, Root, Seen, Shape};
 
@@ -58,6 +59,8 @@ pub(crate) struct Walk {
     holes: Holes,
     next_source: usize,
     levels: Vec<Level>,
+    /// What is to be said of what was offered.
+    remarks: VecDeque<Missed>,
 }
 
 /// Which files are offered as files with holes.
@@ -79,7 +82,16 @@ impl Walk {
             holes,
             next_source: 0,
             levels: Vec::new(),
+            remarks: VecDeque::new(),
         }
+    }
+
+    fn remark(&mut self, number: usize, path: &RelPath, problem: Problem) {
+        self.remarks.push_back(Missed {
+            source: u32::try_from(number).unwrap_or(u32::MAX),
+            path: path.as_bytes().to_vec(),
+            problem,
+        });
     }
 
     /// The source with this number.
@@ -128,10 +140,6 @@ impl Walk {
                 Kind::Directory,
             )));
         };
-        if is_partial(name) {
-            let text = format!("{}: is part of an unfinished copy; skipped", source.label);
-            return Err(Problem::new(Code::Special, text));
-        }
         self.visit(number, &folder, name, &RelPath::default())
     }
 
@@ -167,7 +175,16 @@ impl Walk {
                 self.descend(number, inner, path.clone())?;
                 Kind::Directory
             }
-            Shape::File => Kind::File { size: seen.size() },
+            Shape::File => {
+                if is_partial(name) && folder.is_in_use(name) {
+                    let text = format!("{}: a copy is writing it; skipped", label());
+                    return Err(Problem::new(skipped, text));
+                }
+                if is_partial(name) && seen.is_unfinished() {
+                    self.remark(number, path, left(label(), "it is copied as it is"));
+                }
+                Kind::File { size: seen.size() }
+            }
             Shape::Link => {
                 let target = folder
                     .link_target(name)
@@ -229,6 +246,9 @@ impl Iterator for Walk {
     type Item = Result<Entry, Missed>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(remark) = self.remarks.pop_front() {
+            return Some(Err(remark));
+        }
         loop {
             let (found, path) = match self.levels.last_mut() {
                 Some(level) => match level.names.next() {
@@ -236,7 +256,6 @@ impl Iterator for Walk {
                         self.levels.pop();
                         continue;
                     }
-                    Some(name) if is_partial(&name) => continue,
                     Some(name) => {
                         let (folder, path) = (level.folder.clone(), level.path.join(&name));
                         let above = level.path.clone();

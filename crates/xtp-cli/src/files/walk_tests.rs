@@ -49,7 +49,6 @@ fn directories_come_before_what_is_in_them() {
     fs::create_dir_all(top.join("t/sub/deep")).expect("made");
     fs::write(top.join("t/b"), "12345").expect("written");
     fs::write(top.join("t/sub/a"), "").expect("written");
-    fs::write(top.join("t/.b.xtp-part"), "123").expect("written");
     symlink("../b", top.join("t/sub/link")).expect("linked");
     symlink("../../b", top.join("t/sub/loose")).expect("linked");
     let sources = vec![
@@ -77,19 +76,37 @@ fn directories_come_before_what_is_in_them() {
     );
 }
 
+/// What a broken copy left is offered behind its name, and what it looks like is said.
 #[test]
-fn partial_files_are_not_sources() {
+fn partial_files_are_files_and_told() {
+    use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().expect("a temporary directory");
-    fs::write(dir.path().join(".b.xtp-part"), "123").expect("written");
+    let (left, under_way) = (dir.path().join(".b.xtp-part"), dir.path().join(".c.xtp-part"));
+    for path in [&left, &under_way] {
+        fs::write(path, "123").expect("written");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("ours");
+    }
+    fs::write(dir.path().join(".d.xtp-part"), "other").expect("written");
+    let open = fs::File::open(&under_way).expect("there");
+    open.lock().expect("free");
     let found = walked(vec![
         source(dir.path(), ".b.xtp-part", ".b.xtp-part"),
+        source(dir.path(), ".c.xtp-part", ".c.xtp-part"),
         source(dir.path(), "", "all"),
     ]);
+    let looks =
+        "looks like what a broken copy left; it is copied as it is; remove it if no copy is to continue it";
     assert_eq!(
         found,
         [
-            "Special src/.b.xtp-part: is part of an unfinished copy; skipped",
-            "1  [all] directory",
+            "0  [.b.xtp-part] file of 3".to_owned(),
+            format!("Remark src/.b.xtp-part: {looks}"),
+            "Special src/.c.xtp-part: a copy is writing it; skipped".to_owned(),
+            "2  [all] directory".to_owned(),
+            "2 .b.xtp-part [] file of 3".to_owned(),
+            format!("Remark src/.b.xtp-part: {looks}"),
+            "Skipped src/.c.xtp-part: a copy is writing it; skipped".to_owned(),
+            "2 .d.xtp-part [] file of 5".to_owned(),
         ]
     );
 }

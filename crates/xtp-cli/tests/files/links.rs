@@ -105,22 +105,3 @@ fn no_path_leads_out_of_the_directory() {
     cp(&[text(&own), server.url("within")]).expect_ok();
     assert!(served.join("real/own").exists());
 }
-
-#[test]
-fn unfinished_copies_are_neither_sources_nor_targets() {
-    let dir = tempdir().expect("a directory");
-    let served = dir.path().join("served");
-    fs::create_dir(&served).expect("made");
-    fs::write(served.join(".f.xtp-part"), "half").expect("written");
-    fs::write(served.join("whole"), "whole").expect("written");
-    let server = Server::start(&served, &[]);
-    let out = dir.path().join("out");
-    assert_eq!(cp(&[server.url(""), text(&out)]).expect_ok().number("files"), 1);
-    let own = dir.path().join("own");
-    fs::write(&own, "own").expect("written");
-    cp(&[text(&own), server.url(".f.xtp-part")]).expect_failure(1, "choose another");
-    assert_eq!(
-        fs::read_to_string(served.join(".f.xtp-part")).expect("there"),
-        "half"
-    );
-}

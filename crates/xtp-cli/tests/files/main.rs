@@ -15,5 +15,6 @@ mod places;
 mod resume;
 mod rights;
 mod sparse;
+mod strangers;
 mod support;
 mod trees;

@@ -300,8 +300,8 @@ impl Receiver<'_> {
                     modified,
                     owner: None,
                 };
-                partial.seal(&attributes, true)?;
-                partial.install()?;
+                partial.seal(true)?;
+                partial.install(&attributes)?;
                 tally.files.add(1);
                 Ok(())
             }
@@ -373,7 +373,7 @@ impl Receiver<'_> {
 fn verdict(tally: &Tally) -> Result<(), Fault> {
     let mut problems = tally.problems(0);
     // What was left out is missed by nobody.
-    problems.retain(|problem| problem.code != Code::Skipped);
+    problems.retain(|problem| problem.code.is_failure());
     let worst = problems
         .iter()
         .position(|problem| problem.code == Code::Mismatch)
@@ -431,7 +431,7 @@ fn to_stdout(inbox: &mut Inbox<'_>, tally: &Tally) -> Result<(), Fault> {
                 write_out(&[content])?;
             }
             Record::Begin { .. } => body(inbox, tally, "the file", write_out)?,
-            Record::Note { problem, .. } if problem.code == Code::Skipped => tally.problem(problem),
+            Record::Note { problem, .. } if !problem.code.is_failure() => tally.problem(problem),
             Record::Note { problem, .. } | Record::Withdraw { problem, .. } => {
                 return Err(Fault::Peer(problem));
             }

@@ -7,7 +7,6 @@ use serde::Serialize;
 use xtp::{Cast, CastStats, DropReason, MemberReport, MemberState};
 
 use crate::common::{Failure, Outcome, Output, Status, peer_text, rate_text, size_text, span_text};
-use crate::files::problem::Code;
 use crate::files::tally::Tally;
 
 /// What was wanted.
@@ -178,7 +177,7 @@ impl SendReport {
             out.error(&problem.text);
         }
         // What was left out is missed by nobody.
-        let failed = problems.iter().any(|problem| problem.code != Code::Skipped);
+        let failed = problems.iter().any(|problem| problem.code.is_failure());
         let whole = self.receivers.iter().filter(|one| one.has_everything()).count();
         let outcome = match broken {
             Some(failure) => Err(failure),

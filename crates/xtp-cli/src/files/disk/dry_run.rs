@@ -16,11 +16,8 @@ impl Disk<'_> {
             Kind::Directory => {
                 if there.is_some()
                     && let Some((folder, name)) = &place.at
-                    && !is_directory(&self.root, &place.path, folder, name)
-                        .map_err(|error| Problem::io(&place.label, &error))?
                 {
-                    let text = format!("{}: is in the way of a directory; move it", place.label);
-                    return Err(Problem::new(Code::InTheWay, text).into());
+                    self.check_directory(place, folder, name)?;
                 }
                 self.tally.directories.add(1);
                 return self.outbox.push(&Record::Done { id: entry.id });

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::names::is_partial;
 use super::*;
 use crate::files::pattern::Excludes;
+use crate::files::problem::left;
 
 /// Octets of names kept until the end.
 const NAME_MEMORY: usize = 256 << 20;
@@ -96,6 +97,7 @@ impl Disk<'_> {
     pub(super) fn missed(&mut self, source: u32, path: &[u8], problem: Problem) -> Result<(), Fault> {
         if let Some(mirror) = &mut self.mirror {
             match self.places.path_of(source, path)? {
+                _ if problem.code == Code::Remark => {}
                 Some(path) if problem.code == Code::Skipped => mirror.keep(&path)?,
                 _ => mirror.block(),
             }
@@ -119,11 +121,11 @@ impl Disk<'_> {
         folders.sort_unstable_by_key(|(path, _)| *path);
         for (path, known) in folders {
             self.tally.check()?;
-            let folder = match self.root.folder(path) {
+            let folder = match self.places.folder(path) {
                 Ok(folder) => folder,
                 // A copy that only says what it would do has not made it.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(Problem::io(self.places.label(path), &error).into()),
+                Err(problem) if problem.code == Code::NotFound => continue,
+                Err(problem) => return Err(problem.into()),
             };
             let outcome = self.prune_folder(&folder, (path, &known.below), &known.names, &mirror.excludes);
             self.or_refuse(outcome)?;
@@ -144,16 +146,37 @@ impl Disk<'_> {
         let mut empty = true;
         for name in names {
             self.tally.check()?;
-            if kept.contains(&name) || is_partial(&name) {
+            let paths = (path.join(&name)?, below.join(&name)?);
+            if kept.contains(&name) || self.is_unfinished(folder, &name, &paths.0)? {
                 empty = false;
                 continue;
             }
-            let paths = (path.join(&name)?, below.join(&name)?);
             // What cannot go is in the way of nothing else.
             let outcome = self.prune_name(folder, &name, paths, excludes);
             empty &= self.or_refuse(outcome)?;
         }
         Ok(empty)
+    }
+
+    /// Whether a name is that of a file under construction. One that nobody works on may be continued by a later copy, and
+    /// is told.
+    fn is_unfinished(&mut self, folder: &Folder, name: &[u8], path: &RelPath) -> Result<bool, Fault> {
+        let seen = match is_partial(name) {
+            true => folder.find(name).ok().flatten(),
+            false => None,
+        };
+        if !seen.is_some_and(|seen| seen.is_unfinished()) {
+            return Ok(false);
+        }
+        if !folder.is_in_use(name) {
+            let problem = left(self.places.label(path), "it stays");
+            self.tally.problem(problem.clone());
+            self.outbox.push(&Record::Failed {
+                id: u64::MAX,
+                problem,
+            })?;
+        }
+        Ok(true)
     }
 
     /// Removes what has a name; whether it is gone.

@@ -13,7 +13,7 @@ use super::content_hash::ContentHash;
 use super::install::{Complete, install};
 use super::names::{RelPath, stays_inside};
 use super::partial::{Claims, Partial};
-use super::place::{Place, Places, Target, is_directory};
+use super::place::{Place, Places, Target};
 use super::problem::{Code, Fault, Problem, violation};
 use super::receiver::Job;
 use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record};
@@ -294,11 +294,12 @@ impl<'a> Disk<'a> {
         self.install_complete()?;
         self.prune()?;
         for directory in std::mem::take(&mut self.directories).into_iter().rev() {
-            let folder = self.root.folder(&directory.path);
-            let set = folder.and_then(|folder| folder.finish(&directory.attributes));
-            if let Err(error) = set {
-                let label = self.places.label(&directory.path);
-                self.refuse(u64::MAX, 0, Problem::io(label, &error))?;
+            let set = self.places.folder(&directory.path).and_then(|folder| {
+                let set = folder.finish(&directory.attributes);
+                set.map_err(|error| Problem::io(self.places.label(&directory.path), &error))
+            });
+            if let Err(problem) = set {
+                self.refuse(u64::MAX, 0, problem)?;
             }
         }
         self.outbox.push(&Record::Finished)?;
