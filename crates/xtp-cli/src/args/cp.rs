@@ -25,6 +25,9 @@ can open it; it is a file as any other, told where it is found, and removed with
 that changes while it is copied is copied again; if it changes each time, what was read is
 put in place, and the exit status is 1.
 
+A device or fifo that is named as the target of one file, and what /dev/stdout leads to, is
+written through; in a tree it is never replaced.
+
 -v prints the name of each file copied. With -n standard output has the names alone.";
 
 /// Copy files and directories to or from `xtp serve`, verified and resumable

@@ -213,7 +213,7 @@ fn explain(doing: &str, fault: Fault, patience: Duration) -> Failure {
     match fault {
         Fault::Stopped => Failure::interrupted(),
         Fault::Peer(problem) | Fault::Here(problem) => {
-            Failure::new(problem.code.status(), format!("{doing}: {}", problem.text))
+            Failure::new(problem.status(), format!("{doing}: {}", problem.text))
         }
         Fault::Net(error) => {
             let (status, what) = match &error {

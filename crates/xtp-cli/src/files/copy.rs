@@ -33,14 +33,16 @@ const FAREWELL: Duration = Duration::from_millis(500);
 pub(crate) fn cp(args: &CpArgs, common: &Common) -> Outcome {
     let mut plan = Plan::of(&args.paths)?;
     survive_size_limits()?;
-    let job = Job::of(args, &plan)?;
+    let through = plan.through();
+    let streams = through.is_some();
+    let job = Job::of(args, &plan, streams)?;
     let doing = match &plan {
         Plan::Put { .. } => format!("cannot copy to {}", plan.remote()),
         Plan::Get { .. } => format!("cannot copy from {}", plan.remote()),
     };
     let client = Client::new(common, plan.address()?, doing)?;
     let began = Instant::now();
-    let lists = (args.dry_run || common.args.verbose > 0) && !plan.is_to_stdout();
+    let lists = (args.dry_run || common.args.verbose > 0) && !streams;
     let tally = Arc::new(Tally::of_client(plan.remote(), lists));
     let stopping = Arc::clone(&tally);
     common.signals.on_caught(move || stopping.stop());
@@ -49,7 +51,8 @@ pub(crate) fn cp(args: &CpArgs, common: &Common) -> Outcome {
     let watch = Watch::new(&client.endpoint, None);
     let bar = progress_bar(&common.out, ProgressUnit::Octets, 0, label(&plan));
     let viewer = Viewer::listing(bar, &tally, &common.out);
-    let copying = || job.run(&client, stream, &plan, &tally, &watch);
+    let written = through.map(Written::new);
+    let copying = || job.run(&client, stream, &plan, written, &tally, &watch);
     let (outcome, shown) = watch.during(viewer, &tally, copying);
     let broken = outcome.err().map(|fault| client.explain(fault));
     let broken = broken.or(shown.err());
@@ -63,14 +66,14 @@ struct Job {
 }
 
 impl Job {
-    fn of(args: &CpArgs, plan: &Plan) -> Result<Self, Failure> {
+    fn of(args: &CpArgs, plan: &Plan, to_stream: bool) -> Result<Self, Failure> {
         if args.exclude.len() > PATTERN_LIMIT {
             return Err(Failure::usage(format!("more than {PATTERN_LIMIT} --exclude")));
         }
-        let streams = plan.is_from_stdin() || plan.is_to_stdout();
+        let streams = plan.is_from_stdin() || to_stream;
         if streams && (args.dry_run || args.delete) {
             return Err(Failure::usage(
-                "--dry-run and --delete belong to files; leave them out, or name a file instead of -",
+                "--dry-run and --delete belong to files; leave them out, or name a file instead of -, a device or a fifo",
             ));
         }
         // What only root may do is no failure for others; a server decides for itself.
@@ -97,14 +100,15 @@ impl Job {
         client: &Client<'_>,
         mut stream: Stream,
         plan: &Plan,
+        mut written: Option<Written>,
         tally: &Tally,
         watch: &Watch<'_>,
     ) -> Result<(), Fault> {
-        let (mut outages, mut written) = (Outages::default(), Written::default());
+        let mut outages = Outages::default();
         loop {
             let session = Arc::new(stream);
             watch.follow(&session, client.common.timeout());
-            let fault = match self.session(client, plan, &session, tally, &mut written) {
+            let fault = match self.session(client, plan, &session, tally, written.as_mut()) {
                 Ok(()) => {
                     // Everything was confirmed by the other side's program; the close is a courtesy.
                     let _ = Arc::into_inner(session).map(|stream| stream.close_timeout(FAREWELL));
@@ -151,7 +155,7 @@ impl Job {
         plan: &Plan,
         stream: &Stream,
         tally: &Tally,
-        written: &mut Written,
+        written: Option<&mut Written>,
     ) -> Result<(), Fault> {
         let mut inbox = Inbox::new(stream);
         let mut outbox = Outbox::new(stream);
@@ -182,7 +186,13 @@ impl Job {
                 }
                 Sender::new(stream, offer, tally).run()
             }
-            Plan::Get { sources, .. } if plan.is_to_stdout() => {
+            Plan::Get { sources, target, .. } => {
+                let Some(written) = written else {
+                    let target = local_target(target, sources, options, excludes_of(&self.excludes))?;
+                    let wish = Wish::Get { options };
+                    client.greet(stream, (&mut outbox, &mut inbox), wish, sources, &self.excludes)?;
+                    return receive(outbox, &mut inbox, target, &Claims::default(), tally);
+                };
                 let left = sources
                     .get(written.sources()..)
                     .ok_or_else(|| violation("sent more files than were asked for"))?;
@@ -194,17 +204,6 @@ impl Job {
                     &self.excludes,
                 )?;
                 ToStdout::new(&mut outbox, &mut inbox, written, tally).run()
-            }
-            Plan::Get { sources, target, .. } => {
-                let target = local_target(target, sources, options, excludes_of(&self.excludes))?;
-                client.greet(
-                    stream,
-                    (&mut outbox, &mut inbox),
-                    Wish::Get { options },
-                    sources,
-                    &self.excludes,
-                )?;
-                receive(outbox, &mut inbox, target, &Claims::default(), tally)
             }
         }
     }

@@ -55,7 +55,7 @@ pub(crate) fn ls(args: &LsArgs, common: &Common) -> Outcome {
             .out
             .error(format_args!("xtp://{authority}/{}", problem.text));
         if problem.code.is_failure() {
-            worst = Some(problem.code.status());
+            worst = Some(problem.status());
         }
     }
     object.ok = worst.is_none();
@@ -140,7 +140,12 @@ fn listed(client: &Client<'_>, stream: &Stream, paths: &[Vec<u8>], itself: bool)
                 RelPath::from_peer(&entry.path)?;
                 listed.entries.push(entry);
             }
-            Record::Note { source, problem, .. } => listed.problems.push((source, problem)),
+            Record::Note {
+                source, mut problem, ..
+            } => {
+                problem.there = true;
+                listed.problems.push((source, problem));
+            }
             Record::Finish => break,
             _ => return Err(violation("sent a record that a list does not have").into()),
         }
@@ -192,9 +197,7 @@ pub(crate) fn expand(client: &Client<'_>, plan: &mut Plan, tally: &Tally) -> Out
             let text = problems
                 .first()
                 .map_or("nothing has such a name", |first| &first.text);
-            let status = problems
-                .first()
-                .map_or(Status::Failed, |first| first.code.status());
+            let status = problems.first().map_or(Status::Failed, |first| first.status());
             Err(Failure::new(status, format!("{}: {text}", client.doing)))
         }
         count if count > SOURCE_LIMIT => Err(Failure::failed(format!(

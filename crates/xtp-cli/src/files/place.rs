@@ -6,7 +6,7 @@ use super::names::{RelPath, check_name};
 use super::pattern::Excludes;
 use super::problem::{Code, Problem, violation};
 use super::record::{CopyOptions, Entry, Kind};
-use super::root::{Folder, Root};
+use super::root::{Folder, Root, Shape};
 
 /// Where one thing goes.
 #[derive(Clone, Debug)]
@@ -159,6 +159,17 @@ impl Places {
         }
     }
 
+    fn is_local_link(&mut self, target: &RelPath) -> bool {
+        let (true, Some((parent, name))) = (self.target.names.is_some(), target.split()) else {
+            return false;
+        };
+        let seen = self
+            .folder(&parent)
+            .ok()
+            .and_then(|folder| folder.look(name).ok());
+        seen.is_some_and(|seen| seen.shape() == Shape::Link)
+    }
+
     /// Where a source goes: into the target if that is a directory, else it becomes the target.
     fn base(&mut self, entry: &Entry) -> Result<RelPath, Problem> {
         if !entry.name.is_empty() {
@@ -174,7 +185,8 @@ impl Places {
         let directory = match self.target.root.folder(&target) {
             Ok(_) => true,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
-            Err(error) if is_in_the_way(&error) => {
+            // A link of this machine that leads elsewhere, to no directory, is replaced as any other.
+            Err(error) if is_in_the_way(&error) || self.is_local_link(&target) => {
                 if self.target.several || self.target.slash || entry.kind == Kind::Directory {
                     let text = format!("{label}: is no directory; name one, or another target");
                     return Err(Problem::new(Code::InTheWay, text));

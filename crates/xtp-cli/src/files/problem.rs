@@ -81,8 +81,8 @@ impl Code {
         known.unwrap_or(Self::Io)
     }
 
-    /// The exit status of a command whose worst problem this is.
-    pub(crate) fn status(self) -> Status {
+    /// The exit status where the other side found it.
+    fn status(self) -> Status {
         match self {
             Self::Mismatch => Status::Verification,
             Self::ReadOnly | Self::Outside | Self::TakenOver | Self::TooMany | Self::Version => {
@@ -129,6 +129,8 @@ pub(crate) struct Problem {
     pub(crate) code: Code,
     /// What, where, what to do.
     pub(crate) text: String,
+    /// The other side found it.
+    pub(crate) there: bool,
 }
 
 impl Problem {
@@ -136,6 +138,15 @@ impl Problem {
         Self {
             code,
             text: text.into(),
+            there: false,
+        }
+    }
+
+    /// The exit status of a command whose worst problem this is. What this side finds is no refusal by the other one.
+    pub(crate) fn status(&self) -> Status {
+        match self.code.status() {
+            Status::Refused if !self.there => Status::Failed,
+            status => status,
         }
     }
 
@@ -169,7 +180,7 @@ impl Problem {
             ),
             Some(rustix::io::Errno::LOOP) => (
                 Code::Outside,
-                "leads through a symbolic link that is not followed",
+                "leads through a symbolic link that is not followed, or through too many",
             ),
             Some(rustix::io::Errno::ISDIR) => (Code::InTheWay, "is a directory, where a file was expected"),
             Some(rustix::io::Errno::NOTDIR) => (Code::InTheWay, "is no directory; check the path"),

@@ -406,6 +406,7 @@ fn decode_problem(take: &mut Take<'_>) -> Result<Problem, Problem> {
         code,
         // Terminals act upon control characters, and a stranger wrote this.
         text: super::names::shown(&text),
+        there: false,
     })
 }
 

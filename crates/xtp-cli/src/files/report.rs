@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::problem::{Code, Problem};
+use super::problem::Problem;
 use super::tally::Tally;
 use crate::common::{Failure, Outcome, Output, Status, rate_text, size_text, span_text};
 
@@ -188,7 +188,7 @@ pub(crate) fn conclude(
 
 /// The status of the worst problem.
 fn worst(problems: &[Problem]) -> Option<Status> {
-    let weight = |code: Code| match code.status() {
+    let weight = |problem: &Problem| match problem.status() {
         Status::Verification => 2,
         Status::Refused => 1,
         _ => 0,
@@ -197,8 +197,8 @@ fn worst(problems: &[Problem]) -> Option<Status> {
         .iter()
         // What was left out does not make a copy a failure.
         .filter(|problem| problem.code.is_failure())
-        .max_by_key(|problem| weight(problem.code))
-        .map(|problem| problem.code.status())
+        .max_by_key(|problem| weight(problem))
+        .map(Problem::status)
 }
 
 fn word(status: Status) -> &'static str {

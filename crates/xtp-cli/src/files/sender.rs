@@ -294,11 +294,17 @@ impl<'a> Sender<'a> {
         let path = source.start.append(&RelPath::from_peer(&entry.path)?)?;
         let failed = |error: std::io::Error| Problem::io(&label, &error);
         let mut file = source.root.file(&path).map_err(failed)?;
+        // Whatever has the name by now: a fifo is not waited for, and what a device holds is no file's content.
+        let opened = see(&file, &label)?;
+        if opened.shape() != Shape::File {
+            let text = format!("{label}: is no file any more");
+            return Err(Problem::new(Code::Special, text).into());
+        }
         let size = entry.kind.size();
         if size <= INLINE_LIMIT {
             return self.whole(wanted.id, entry, &mut file, &label);
         }
-        if self.offers_anew(wanted.id, &see(&file, &label)?, &label)? {
+        if self.offers_anew(wanted.id, &opened, &label)? {
             return Ok(());
         }
         let (mut hash, mut at) = self.prefix(&mut file, wanted, entry, &label)?;

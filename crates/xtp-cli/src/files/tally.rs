@@ -115,6 +115,7 @@ impl Tally {
 
     /// A problem the other side told, as it is told here.
     pub(crate) fn told(&self, mut problem: Problem) -> Problem {
+        problem.there = true;
         if let Some(remote) = &self.remote {
             problem.text.insert_str(0, remote);
         }

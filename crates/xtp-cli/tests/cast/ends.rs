@@ -279,3 +279,27 @@ fn what_is_no_way_to_say_it() {
         assert!(!ended.said.is_empty(), "{arguments:?}");
     }
 }
+
+/// A device or fifo in the directory is not replaced, whoever sends a file of that name.
+#[test]
+fn what_is_no_file_is_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let dir = tempdir().expect("a directory");
+    fs::write(dir.path().join("file"), content(1, 200_000)).expect("written");
+    fs::create_dir(dir.path().join("out")).expect("made");
+    for (path, name, group) in [("file", "file", "239.77.3.61"), ("-", "stdin", "239.77.3.62")] {
+        let fifo = dir.path().join("out").join(name);
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+        assert!(made.expect("it runs").success());
+        let receiver = recv(group, "out", &[], dir.path());
+        send(path, group, &["--expect", "1"], dir.path()).end().expect(1);
+        let ended = receiver.end().expect(1);
+        assert!(
+            ended.said.contains("a device, fifo or socket is in the way"),
+            "{}",
+            ended.said
+        );
+        let seen = fs::symlink_metadata(&fifo).expect("there");
+        assert!(seen.file_type().is_fifo());
+    }
+}

@@ -3,6 +3,7 @@
 
 mod changes;
 mod damage;
+mod devices;
 mod faults;
 mod limited;
 mod links;

@@ -16,6 +16,7 @@ use crate::common::{
     Common, Failure, Outcome, ProgressUnit, Status, peer_text, progress_bar, rate_text, size_text, span_text,
 };
 use crate::files::channel::{Inbox, Origin, Outbox, Sink};
+use crate::files::disk::check_replaceable;
 use crate::files::names::RelPath;
 use crate::files::partial::{Claims, Partial};
 use crate::files::pattern::Excludes;
@@ -286,6 +287,10 @@ impl Receiver<'_> {
                 let folder = root
                     .folder(&RelPath::default())
                     .map_err(|error| Problem::io(&label, &error))?;
+                let seen = folder
+                    .find(UNNAMED)
+                    .map_err(|error| Problem::io(&label, &error))?;
+                seen.map_or(Ok(()), |seen| check_replaceable(&seen, &label))?;
                 let partial = Partial::open(&Claims::default(), &folder, UNNAMED, &label)?;
                 partial.clear()?;
                 body(inbox, tally, &label, |content| Ok(partial.write(content)?))?;
@@ -355,7 +360,7 @@ impl Receiver<'_> {
             }
             Fault::Stopped => Failure::interrupted(),
             Fault::Here(problem) | Fault::Peer(problem) => {
-                Failure::new(problem.code.status(), format!("{doing}: {}", problem.text))
+                Failure::new(problem.status(), format!("{doing}: {}", problem.text))
             }
             Fault::Net(Error::Group(reason)) => {
                 let status = match reason {

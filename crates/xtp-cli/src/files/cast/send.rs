@@ -103,7 +103,7 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
         }
         Err(Fault::Net(error)) => Some(failed(&error)),
         Err(Fault::Here(problem) | Fault::Peer(problem)) => Some(Failure::new(
-            problem.code.status(),
+            problem.status(),
             format!("{doing}: {}", problem.text),
         )),
     };
@@ -199,7 +199,7 @@ impl Content {
             return Ok(Self::Stream);
         }
         let failed =
-            |problem: Problem| Failure::new(problem.code.status(), format!("cannot send {}", problem.text));
+            |problem: Problem| Failure::new(problem.status(), format!("cannot send {}", problem.text));
         let source = local_source(path).map_err(failed)?;
         let mut total = 0;
         for (number, found) in walk(source.clone()).enumerate() {

@@ -24,7 +24,14 @@ impl Disk<'_> {
             Kind::Directory => Ok(()),
             Kind::Link { target } => self.make_link(&entry, &place, &target),
             Kind::File { .. } => self.consider_file(entry, place, false),
-            Kind::Stream => self.want(entry, place, false),
+            Kind::Stream => {
+                let (folder, name) = named(&place)?;
+                let seen = folder.find(name);
+                if let Some(seen) = seen.map_err(|error| Problem::io(&place.label, &error))? {
+                    check_replaceable(&seen, &place.label)?;
+                }
+                self.want(entry, place, false)
+            }
         }
     }
 
@@ -105,8 +112,8 @@ impl Disk<'_> {
         check_link(entry, place, target)?;
         let failed = |error: std::io::Error| Problem::io(&place.label, &error);
         if let Some(seen) = folder.find(name).map_err(failed)? {
+            check_replaceable(&seen, &place.label)?;
             match seen.shape() {
-                Shape::Directory => return Err(in_the_way(place).into()),
                 Shape::Link if folder.link_target(name).is_ok_and(|there| there == target) => {
                     self.tally.unchanged.add(1);
                     return self.outbox.push(&Record::Skip { id: entry.id });
@@ -137,9 +144,7 @@ impl Disk<'_> {
         let (folder, name) = named(&place)?;
         let failed = |error: std::io::Error| Problem::io(&place.label, &error);
         if let Some(seen) = folder.find(name).map_err(failed)? {
-            if seen.shape() == Shape::Directory {
-                return Err(in_the_way(&place).into());
-            }
+            check_replaceable(&seen, &place.label)?;
             if self.is_same(&entry, &seen) && self.keep(&entry, folder, name, &seen).map_err(failed)? {
                 self.tally.unchanged.add(1);
                 self.tally.settled.add(entry.kind.size());

@@ -12,6 +12,9 @@ impl Disk<'_> {
             None => None,
         };
         let size = entry.kind.size();
+        if let Some(seen) = there.as_ref().filter(|_| entry.kind != Kind::Directory) {
+            check_replaceable(seen, &place.label)?;
+        }
         let is_there = match &entry.kind {
             Kind::Directory => {
                 if there.is_some()
@@ -21,12 +24,6 @@ impl Disk<'_> {
                 }
                 self.tally.directories.add(1);
                 return self.outbox.push(&Record::Done { id: entry.id });
-            }
-            _ if there
-                .as_ref()
-                .is_some_and(|seen| seen.shape() == Shape::Directory) =>
-            {
-                return Err(in_the_way(place).into());
             }
             Kind::Link { target } => {
                 check_link(entry, place, target)?;

@@ -311,16 +311,24 @@ impl<'a> Disk<'a> {
 fn named(place: &Place) -> Result<(&Folder, &[u8]), Problem> {
     match &place.at {
         Some((folder, name)) => Ok((folder, name)),
-        None => Err(in_the_way(place)),
+        None => {
+            let text = "a directory is in the way; move it or choose another target";
+            Err(Problem::new(Code::InTheWay, format!("{}: {text}", place.label)))
+        }
     }
 }
 
-fn in_the_way(place: &Place) -> Problem {
-    let text = format!(
-        "{}: a directory is in the way; move it or choose another target",
-        place.label
-    );
-    Problem::new(Code::InTheWay, text)
+/// Fails if what is there is nothing that a file or link takes the place of.
+///
+/// # Errors
+/// [`Code::InTheWay`] for a directory, and for what a host may lose if it becomes a file.
+pub(super) fn check_replaceable(seen: &Seen, label: &str) -> Result<(), Problem> {
+    let what = match seen.shape() {
+        Shape::File | Shape::Link => return Ok(()),
+        Shape::Directory => "a directory is in the way; move it or choose another target",
+        Shape::Other => "a device, fifo or socket is in the way, which a copy does not replace; move it",
+    };
+    Err(Problem::new(Code::InTheWay, format!("{label}: {what}")))
 }
 
 #[cfg(test)]
