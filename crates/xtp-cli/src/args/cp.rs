@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,8 +15,9 @@ Examples:
   xtp cp --limit 50mbit --timeout 10m big.iso xtp://server/
 
 Copies as `rsync -a` would: directories with their content, modes and times kept, symbolic
-links as links if they stay inside (others are named and left out). A file replaces another
-only after it was verified; an unchanged one is skipped; holes stay holes.
+links as links, wherever they lead; none is followed while writing. A file replaces another
+only after it was verified; an unchanged one is skipped; holes stay holes. Sockets, fifos and
+devices in a tree are not copied: each is named, and the exit status is 1.
 
 An outage of up to --timeout (60 s if not given) is waited for, and the copy goes on where it
 stopped: a link that is down, a server that is stopped or started anew. What an interrupted
@@ -55,6 +56,10 @@ pub(crate) struct CpArgs {
     #[arg(long)]
     pub(crate) sparse: bool,
 
+    /// What becomes of the source's symbolic links
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = LinksArg::Keep)]
+    pub(crate) links: LinksArg,
+
     /// Everything: owner, group, set-ID and sticky bits too, where the receiver is root (a server: with --owner); all
     /// else is kept without it
     #[arg(short, long)]
@@ -71,4 +76,17 @@ pub(crate) struct CpArgs {
     /// Sources, then the target; either all sources or the target are xtp://host[:port]/path, - is standard input or output
     #[arg(value_names = ["SRC", "DST"], required = true, num_args = 2.., value_hint = clap::ValueHint::AnyPath)]
     pub(crate) paths: Vec<OsString>,
+}
+
+/// What becomes of links.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LinksArg {
+    /// They are copied as links, wherever they lead
+    Keep,
+    /// Those that lead out of their source are left out
+    Inside,
+    /// What they lead to is copied in their place; on a server what stays inside
+    Follow,
+    /// All are left out
+    Skip,
 }

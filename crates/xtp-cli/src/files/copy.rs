@@ -8,6 +8,7 @@ use xtp::{Error, Stream};
 
 use super::channel::{Inbox, Outbox};
 use super::client::{Client, Outages, excludes_of};
+use super::links::Links;
 use super::listing::expand;
 use super::local::{local_source, local_target};
 use super::location::Plan;
@@ -23,7 +24,7 @@ use super::stdin::send_stdin;
 use super::stdout::{ToStdout, Written};
 use super::tally::Tally;
 use super::watch::Watch;
-use crate::args::CpArgs;
+use crate::args::{CpArgs, LinksArg};
 use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar};
 
 /// Longest wait for the close of an association whose outcome is known.
@@ -85,6 +86,12 @@ impl Job {
                 unsynced: args.no_sync,
                 owner: args.archive && may_own,
                 sparse: args.sparse,
+                links: match args.links {
+                    LinksArg::Keep => Links::Keep,
+                    LinksArg::Inside => Links::Inside,
+                    LinksArg::Follow => Links::Follow,
+                    LinksArg::Skip => Links::Skip,
+                },
             },
             excludes: args
                 .exclude
@@ -179,7 +186,7 @@ impl Job {
                     options,
                 };
                 for source in sources {
-                    match local_source(source) {
+                    match local_source(source, options.links) {
                         Ok(source) => offer.sources.push(source),
                         Err(problem) => offer.missed.push(problem),
                     }

@@ -23,6 +23,8 @@ mod disk;
 #[cfg(unix)]
 mod install;
 #[cfg(unix)]
+mod links;
+#[cfg(unix)]
 mod list;
 #[cfg(unix)]
 mod listing;

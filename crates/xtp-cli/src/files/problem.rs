@@ -25,7 +25,7 @@ pub(crate) enum Code {
     Outside = 6,
     /// Something stands in the way: a directory where a file should be, or the reverse.
     InTheWay = 7,
-    /// Neither file, directory nor a link that stays inside.
+    /// Neither file, directory nor link, or a link that was named and is not copied.
     Special = 8,
     /// The content arrived differently from how it was sent.
     Mismatch = 9,
@@ -45,8 +45,7 @@ pub(crate) enum Code {
     Limit = 16,
     /// The directory above had a problem, which was reported.
     Parent = 17,
-    /// Left out, and the copy is complete without it: below a source, something that is neither file, directory nor a
-    /// link that stays inside.
+    /// Left out, as was asked for.
     Skipped = 18,
     /// Copied, and there is something to know about it.
     Remark = 19,

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::codec::{Put, Take};
+use super::links::Links;
 use super::names::{NAME_LIMIT, PATH_LIMIT};
 use super::problem::{Code, Problem, TEXT_LIMIT, violation};
 
@@ -33,6 +34,8 @@ pub(crate) struct CopyOptions {
     pub(crate) owner: bool,
     /// Zeros become holes, not only what is one at the source.
     pub(crate) sparse: bool,
+    /// What a sender does with links.
+    pub(crate) links: Links,
 }
 
 /// What the client wants.
@@ -198,7 +201,8 @@ const FLAG_DELETE: u16 = 8;
 const FLAG_UNSYNCED: u16 = 16;
 const FLAG_OWNER: u16 = 32;
 const FLAG_SPARSE: u16 = 64;
-const FLAGS: u16 = 127;
+const LINKS_SHIFT: u32 = 7;
+const FLAGS: u16 = 511;
 const FLAG_UNNAMED: u8 = 1;
 const FLAG_ITSELF: u8 = 1;
 
@@ -417,6 +421,7 @@ impl CopyOptions {
             + u16::from(self.unsynced) * FLAG_UNSYNCED
             + u16::from(self.owner) * FLAG_OWNER
             + u16::from(self.sparse) * FLAG_SPARSE
+            + (self.links.number() << LINKS_SHIFT)
     }
 
     /// A flag nobody knows may ask for anything: better nothing is done than something else.
@@ -432,6 +437,7 @@ impl CopyOptions {
             unsynced: flags & FLAG_UNSYNCED != 0,
             owner: flags & FLAG_OWNER != 0,
             sparse: flags & FLAG_SPARSE != 0,
+            links: Links::of(flags >> LINKS_SHIFT),
         })
     }
 }

@@ -45,6 +45,7 @@ fn every_option() -> CopyOptions {
         unsynced: true,
         owner: true,
         sparse: true,
+        links: Links::Follow,
     }
 }
 
@@ -197,7 +198,7 @@ fn values_out_of_range_are_refused() {
     assert_eq!(code(hello(VERSION - 1)[..3].to_vec()), Err(Code::Version));
     assert_eq!(code(hello(16_386)), Err(Code::Protocol));
     let mut unknown = hello(VERSION);
-    *unknown.last_mut().expect("flags") |= 128;
+    *unknown.iter_mut().rev().nth(1).expect("flags") |= 0x80;
     assert_eq!(code(unknown), Err(Code::Protocol));
 }
 

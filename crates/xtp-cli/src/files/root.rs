@@ -27,6 +27,8 @@ pub(crate) struct Root {
     top: OwnedFd,
     /// The kernel cannot resolve beneath a directory.
     by_steps: AtomicBool,
+    /// Links may lead anywhere: whoever asks is the user of this machine.
+    anywhere: bool,
 }
 
 /// An open directory below a [`Root`].
@@ -76,6 +78,18 @@ impl Root {
         Ok(Self {
             top: openat(CWD, path, DIRECTORY, Mode::empty())?,
             by_steps: AtomicBool::new(false),
+            anywhere: false,
+        })
+    }
+
+    /// The directory `path`, out of which links lead: for a user's own sources, where their links are to be followed.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(crate) fn open_anywhere(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            anywhere: true,
+            ..Self::open(path)?
         })
     }
 
@@ -109,7 +123,31 @@ impl Root {
         }
     }
 
+    /// The file that `path` leads to, for reading.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is outside.
+    pub(crate) fn file_behind(&self, path: &RelPath) -> io::Result<File> {
+        Ok(self.resolve(path, READING.difference(OFlags::NOFOLLOW))?.into())
+    }
+
+    /// What `path` leads to.
+    ///
+    /// # Errors
+    /// If there is nothing, or it is outside.
+    pub(crate) fn look_behind(&self, path: &RelPath) -> io::Result<Seen> {
+        // It is not opened: a device may act upon that.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        let flags = READING.difference(OFlags::NOFOLLOW);
+        Ok(Seen(rustix::fs::fstat(self.resolve(path, flags)?)?))
+    }
+
     fn resolve(&self, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
+        if self.anywhere {
+            return resolve_by_steps(self.top.as_fd(), path, flags, true);
+        }
         self.resolve_from(self.top.as_fd(), path, flags, true)
     }
 
@@ -129,7 +167,7 @@ impl Root {
             }
         }
         let _ = links;
-        resolve_by_steps(top, path, flags)
+        resolve_by_steps(top, path, flags, false)
     }
 
     /// Whether the kernel cannot even resolve the top itself.
@@ -165,12 +203,13 @@ fn resolve_beneath(
     }
 }
 
-/// Opens `path` below `top` name by name; no link is followed.
-fn resolve_by_steps(top: BorrowedFd<'_>, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
+/// Opens `path` below `top` name by name; no link is followed, or each.
+fn resolve_by_steps(top: BorrowedFd<'_>, path: &RelPath, flags: OFlags, links: bool) -> io::Result<OwnedFd> {
     let Some((parent, name)) = path.split() else {
         return Ok(openat(top, ".", flags, Mode::empty())?);
     };
-    let step = DIRECTORY | OFlags::NOFOLLOW;
+    let no_link = if links { OFlags::empty() } else { OFlags::NOFOLLOW };
+    let step = DIRECTORY | no_link;
     let mut open = None;
     for part in parent.as_bytes().split(|octet| *octet == b'/') {
         if part.is_empty() {
@@ -181,7 +220,7 @@ fn resolve_by_steps(top: BorrowedFd<'_>, path: &RelPath, flags: OFlags) -> io::R
         open = Some(next);
     }
     let from = open.as_ref().map_or(top, AsFd::as_fd);
-    Ok(openat(from, name, flags | OFlags::NOFOLLOW, Mode::empty())?)
+    Ok(openat(from, name, flags | no_link, Mode::empty())?)
 }
 
 impl Folder {

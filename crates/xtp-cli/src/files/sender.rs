@@ -80,7 +80,7 @@ impl<'a> Sender<'a> {
         Self {
             outbox: Outbox::new(stream),
             inbox: Inbox::new(stream),
-            walk: Walk::new(offer.sources, offer.excludes, holes),
+            walk: Walk::new(offer.sources, offer.excludes, holes, offer.options.links),
             walked: false,
             next_id: 0,
             open: HashMap::new(),
@@ -291,9 +291,8 @@ impl<'a> Sender<'a> {
     fn content(&mut self, wanted: &Wanted, entry: &Entry) -> Result<(), Fault> {
         let source = self.walk.source(entry.source);
         let label = source.shown(&entry.path);
-        let path = source.start.append(&RelPath::from_peer(&entry.path)?)?;
         let failed = |error: std::io::Error| Problem::io(&label, &error);
-        let mut file = source.root.file(&path).map_err(failed)?;
+        let mut file = source.file(&RelPath::from_peer(&entry.path)?, &label)?;
         // Whatever has the name by now: a fifo is not waited for, and what a device holds is no file's content.
         let opened = see(&file, &label)?;
         if opened.shape() != Shape::File {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use xtp::{OpenOptions, Stream, Tuning, service_numbers};
 
 use super::channel::{Inbox, Outbox};
+use super::links::Links;
 use super::list;
 use super::location::last_name;
 use super::names::{RelPath, shown};
@@ -127,7 +128,8 @@ impl Service {
                 }))
             }
             Wish::Get { options } => {
-                let sources = paths.iter().map(|path| self.source(path));
+                let follow = options.links == Links::Follow;
+                let sources = paths.iter().map(|path| self.source(path, follow));
                 Ok(Job::Send(Offer {
                     sources: sources.collect::<Result<_, _>>()?,
                     missed: Vec::new(),
@@ -140,10 +142,11 @@ impl Service {
         }
     }
 
-    fn source(&self, path: &[u8]) -> Result<Source, Problem> {
+    fn source(&self, path: &[u8], follow: bool) -> Result<Source, Problem> {
         let start = RelPath::from_user(path)?;
         Ok(Source {
             root: Arc::clone(&self.root),
+            follow,
             label: shown(start.as_bytes()),
             start,
             name: source_name(path),

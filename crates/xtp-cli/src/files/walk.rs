@@ -1,9 +1,11 @@
 //! The sender's way through its sources: everything in a tree, directories before what is in them.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use super::links::Links;
 use super::names::{RelPath, is_partial, shown, stays_inside};
 use super::pattern::Excludes;
 use super::problem::{Code, Problem, left};
@@ -14,6 +16,8 @@ use super::root::{Folder, Root, Seen, Shape};
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) root: Arc<Root>,
+    /// Links in it lead to what is copied in their place.
+    pub(crate) follow: bool,
     /// Where it is below the root.
     pub(crate) start: RelPath,
     /// What it is called at the target; empty if its content belongs right into the target.
@@ -23,6 +27,19 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// The file at `path` below this source.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(crate) fn file(&self, path: &RelPath, label: &str) -> Result<File, Problem> {
+        let path = self.start.append(path)?;
+        let file = match self.follow {
+            true => self.root.file_behind(&path),
+            false => self.root.file(&path),
+        };
+        file.map_err(|error| Problem::io(label, &error))
+    }
+
     /// What messages call `path` below this source.
     pub(crate) fn shown(&self, path: &[u8]) -> String {
         if path.is_empty() {
@@ -57,6 +74,7 @@ pub(crate) struct Walk {
     excludes: Excludes,
     /// Whether files that take less of the disk than their size are offered as files with holes, and whether all are.
     holes: Holes,
+    links: Links,
     next_source: usize,
     levels: Vec<Level>,
     /// What is to be said of what was offered.
@@ -75,11 +93,12 @@ pub(crate) enum Holes {
 }
 
 impl Walk {
-    pub(crate) fn new(sources: Vec<Source>, excludes: Excludes, holes: Holes) -> Self {
+    pub(crate) fn new(sources: Vec<Source>, excludes: Excludes, holes: Holes, links: Links) -> Self {
         Self {
             sources,
             excludes,
             holes,
+            links,
             next_source: 0,
             levels: Vec::new(),
             remarks: VecDeque::new(),
@@ -159,52 +178,86 @@ impl Walk {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_root() => return Ok(None),
             Err(error) => return Err(Problem::io(label(), &error)),
         };
+        let behind = match seen.shape() == Shape::Link && self.links == Links::Follow {
+            true => Some(self.look_behind(number, path)?),
+            false => None,
+        };
+        let (is_link, seen) = (behind.is_some(), behind.unwrap_or(seen));
         let below = if path.is_root() { name } else { path.as_bytes() };
         if self.excludes.leave_out(below, seen.shape() == Shape::Directory) {
             return Ok(None);
         }
-        // What was named and cannot be copied is a failure; below it, it is left out.
-        let skipped = if path.is_root() {
-            Code::Special
-        } else {
-            Code::Skipped
-        };
         let kind = match seen.shape() {
             Shape::Directory => {
-                let inner = folder.enter(name).map_err(|error| Problem::io(label(), &error))?;
-                self.descend(number, inner, path.clone())?;
+                let inner = match is_link {
+                    true => source.root.folder(&source.start.append(path)?),
+                    false => folder.enter(name),
+                };
+                self.enter(number, inner.map_err(|error| Problem::io(label(), &error))?, path)?;
                 Kind::Directory
             }
             Shape::File => {
                 if is_partial(name) && folder.is_in_use(name) {
                     let text = format!("{}: a copy is writing it; skipped", label());
-                    return Err(Problem::new(skipped, text));
+                    return Err(Problem::new(skipped(path), text));
                 }
                 if is_partial(name) && seen.is_unfinished() {
                     self.remark(number, path, left(label(), "it is copied as it is"));
                 }
                 Kind::File { size: seen.size() }
             }
-            Shape::Link => {
-                let target = folder
-                    .link_target(name)
-                    .map_err(|error| Problem::io(label(), &error))?;
-                if !stays_inside(&target, path.depth().saturating_sub(1)) {
-                    let text = format!(
-                        "{}: is a symbolic link that leads outside ({}); skipped",
-                        label(),
-                        shown(&target)
-                    );
-                    return Err(Problem::new(skipped, text));
-                }
-                Kind::Link { target }
-            }
+            Shape::Link => self.link(folder, name, path, label)?,
             Shape::Other => {
-                let text = format!("{}: is a socket, fifo or device; skipped", label());
-                return Err(Problem::new(skipped, text));
+                let text = format!("{}: is a socket, fifo or device, which is not copied", label());
+                return Err(Problem::new(Code::Special, text));
             }
         };
         Ok(Some(self.entry(number, path, &seen, kind)))
+    }
+
+    fn look_behind(&self, number: usize, path: &RelPath) -> Result<Seen, Problem> {
+        let source = &self.sources[number];
+        let seen = source.root.look_behind(&source.start.append(path)?);
+        seen.map_err(|error| Problem::io(source.shown(path.as_bytes()), &error))
+    }
+
+    /// Goes into a directory, if that is none it is in: a link may lead back there.
+    fn enter(&mut self, number: usize, inner: Folder, path: &RelPath) -> Result<(), Problem> {
+        let source = &self.sources[number];
+        let failed = |error: io::Error| Problem::io(source.shown(path.as_bytes()), &error);
+        if self.links == Links::Follow {
+            let identity = inner.identity().map_err(failed)?;
+            for level in &self.levels {
+                if level.folder.identity().map_err(failed)? == identity {
+                    let text = "a link leads to the directory it is in; it is followed without end";
+                    let text = format!("{}: {text}", source.shown(path.as_bytes()));
+                    return Err(Problem::new(Code::Limit, text));
+                }
+            }
+        }
+        self.descend(number, inner, path.clone())
+    }
+
+    /// A link, as far as links are copied.
+    fn link(
+        &self,
+        folder: &Folder,
+        name: &[u8],
+        path: &RelPath,
+        label: impl Fn() -> String,
+    ) -> Result<Kind, Problem> {
+        let target = folder
+            .link_target(name)
+            .map_err(|error| Problem::io(label(), &error))?;
+        let text = match self.links {
+            Links::Skip => "is a symbolic link",
+            Links::Inside if !stays_inside(&target, path.depth().saturating_sub(1)) => {
+                "is a symbolic link that leads outside"
+            }
+            Links::Keep | Links::Inside | Links::Follow => return Ok(Kind::Link { target }),
+        };
+        let text = format!("{}: {text} ({}); skipped", label(), shown(&target));
+        Err(Problem::new(skipped(path), text))
     }
 
     fn entry(&self, number: usize, path: &RelPath, seen: &Seen, kind: Kind) -> Entry {
@@ -239,6 +292,14 @@ impl Walk {
             names: names.into_iter(),
         });
         Ok(())
+    }
+}
+
+/// What was named and is not copied is a failure; below it, it is left out.
+fn skipped(path: &RelPath) -> Code {
+    match path.is_root() {
+        true => Code::Special,
+        false => Code::Skipped,
     }
 }
 

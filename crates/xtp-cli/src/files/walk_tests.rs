@@ -8,6 +8,7 @@ use super::*;
 
 fn source(top: &Path, start: &str, name: &str) -> Source {
     Source {
+        follow: false,
         root: Arc::new(Root::open(top).expect("a directory")),
         start: RelPath::from_user(start.as_bytes()).expect("clean"),
         name: name.as_bytes().to_vec(),
@@ -16,7 +17,7 @@ fn source(top: &Path, start: &str, name: &str) -> Source {
 }
 
 /// What was found, a line each.
-fn walked_without(sources: Vec<Source>, excludes: Excludes) -> Vec<String> {
+fn walked_with(sources: Vec<Source>, excludes: Excludes, links: Links) -> Vec<String> {
     let line = |found| match found {
         Ok(Entry {
             source,
@@ -35,11 +36,13 @@ fn walked_without(sources: Vec<Source>, excludes: Excludes) -> Vec<String> {
         }
         Err(Missed { problem, .. }) => format!("{:?} {}", problem.code, problem.text),
     };
-    Walk::new(sources, excludes, Holes::Kept).map(line).collect()
+    Walk::new(sources, excludes, Holes::Kept, links)
+        .map(line)
+        .collect()
 }
 
 fn walked(sources: Vec<Source>) -> Vec<String> {
-    walked_without(sources, Excludes::default())
+    walked_with(sources, Excludes::default(), Links::Keep)
 }
 
 #[test]
@@ -57,7 +60,7 @@ fn directories_come_before_what_is_in_them() {
         source(top, "t/sub", ""),
     ];
     assert_eq!(
-        walked(sources),
+        walked_with(sources, Excludes::default(), Links::Inside),
         [
             "0  [t] directory",
             "0 b [] file of 5",
@@ -125,7 +128,7 @@ fn what_is_excluded_is_neither_offered_nor_entered() {
     excludes.add(b"*.o");
     let sources = vec![source(top, "t", "t"), source(top, "t/a.o", "a.o")];
     assert_eq!(
-        walked_without(sources, excludes),
+        walked_with(sources, excludes, Links::Keep),
         ["0  [t] directory", "0 a.c [] file of 0"]
     );
 }
@@ -138,7 +141,12 @@ fn files_with_holes_are_known() {
     fs::write(dir.path().join("whole"), vec![1; 1 << 20]).expect("written");
     fs::write(dir.path().join("small"), "x").expect("written");
     let stored = |holes| -> Vec<_> {
-        let walk = Walk::new(vec![source(dir.path(), "", "")], Excludes::default(), holes);
+        let walk = Walk::new(
+            vec![source(dir.path(), "", "")],
+            Excludes::default(),
+            holes,
+            Links::Keep,
+        );
         walk.map(|found| found.expect("readable").stored.is_some())
             .collect()
     };

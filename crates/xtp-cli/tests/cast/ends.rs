@@ -303,3 +303,30 @@ fn what_is_no_file_is_not_replaced() {
         assert!(seen.file_type().is_fifo());
     }
 }
+
+/// What is no file cannot be sent: the sender says so in its status, and the receivers have all that was.
+#[test]
+fn what_cannot_be_sent_shows_at_the_sender() {
+    let dir = tempdir().expect("a directory");
+    let tree = dir.path().join("tree");
+    fs::create_dir_all(&tree).expect("made");
+    fs::create_dir(dir.path().join("out")).expect("made");
+    fs::write(tree.join("file"), "content").expect("written");
+    let _socket = std::os::unix::net::UnixListener::bind(tree.join("socket")).expect("bound");
+    let group = "239.77.3.63";
+    let receiver = recv(group, "out", &[], dir.path());
+    let sent = send("tree", group, &["--expect", "1"], dir.path())
+        .end()
+        .expect(1);
+    assert!(
+        sent.said.contains("tree/socket: is a socket, fifo or device"),
+        "{}",
+        sent.said
+    );
+    assert_eq!(states(&sent.report())[0].1, "complete", "{}", sent.report());
+    receiver.end().expect(0);
+    assert_eq!(
+        fs::read_to_string(dir.path().join("out/tree/file")).expect("there"),
+        "content"
+    );
+}

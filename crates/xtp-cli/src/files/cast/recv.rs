@@ -377,8 +377,8 @@ impl Receiver<'_> {
 /// The worst of what went wrong with single files.
 fn verdict(tally: &Tally) -> Result<(), Fault> {
     let mut problems = tally.problems(0);
-    // What was left out is missed by nobody.
-    problems.retain(|problem| problem.code.is_failure());
+    // What was left out is missed by nobody, and what is no file the sender names itself.
+    problems.retain(|problem| problem.code.is_failure() && problem.code != Code::Special);
     let worst = problems
         .iter()
         .position(|problem| problem.code == Code::Mismatch)
@@ -436,7 +436,9 @@ fn to_stdout(inbox: &mut Inbox<'_>, tally: &Tally) -> Result<(), Fault> {
                 write_out(&[content])?;
             }
             Record::Begin { .. } => body(inbox, tally, "the file", write_out)?,
-            Record::Note { problem, .. } if !problem.code.is_failure() => tally.problem(problem),
+            Record::Note { problem, .. } if !problem.code.is_failure() || problem.code == Code::Special => {
+                tally.problem(problem)
+            }
             Record::Note { problem, .. } | Record::Withdraw { problem, .. } => {
                 return Err(Fault::Peer(problem));
             }

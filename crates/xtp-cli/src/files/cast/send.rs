@@ -19,6 +19,7 @@ use super::view::View;
 use crate::args::{CastSendArgs, CycleArg, ModeArg, SlowArg, WaitArg};
 use crate::common::{Common, Failure, Input, Outcome, Piece, Status};
 use crate::files::channel::{Digest, Outbox, Sink};
+use crate::files::links::Links;
 use crate::files::local::local_source;
 use crate::files::names::RelPath;
 use crate::files::pattern::Excludes;
@@ -200,7 +201,7 @@ impl Content {
         }
         let failed =
             |problem: Problem| Failure::new(problem.status(), format!("cannot send {}", problem.text));
-        let source = local_source(path).map_err(failed)?;
+        let source = local_source(path, Links::Keep).map_err(failed)?;
         let mut total = 0;
         for (number, found) in walk(source.clone()).enumerate() {
             common.check()?;
@@ -281,7 +282,7 @@ fn stream(outbox: &mut Outbox<'_>, tally: &Tally, common: &Common) -> Result<(),
 
 /// Everything below a source. The stream to a group has no holes.
 fn walk(source: Source) -> Walk {
-    Walk::new(vec![source], Excludes::default(), Holes::Never)
+    Walk::new(vec![source], Excludes::default(), Holes::Never, Links::Keep)
 }
 
 /// Files one after the other, each entry followed by its content.
@@ -351,9 +352,8 @@ impl<'a> Files<'a> {
     fn file(&mut self, entry: &Entry, size: u64) -> Result<(), Fault> {
         let source = self.walk.source(entry.source);
         let label = source.shown(&entry.path);
-        let path = source.start.append(&RelPath::from_peer(&entry.path)?)?;
         let failed = |error: std::io::Error| Problem::io(&label, &error);
-        let mut file: File = source.root.file(&path).map_err(failed)?;
+        let mut file: File = source.file(&RelPath::from_peer(&entry.path)?, &label)?;
         check_unchanged(&file, entry, &label)?;
         if let Some(past) = self.past {
             past.begins(entry);

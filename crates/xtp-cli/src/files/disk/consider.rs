@@ -109,7 +109,6 @@ impl Disk<'_> {
 
     fn make_link(&mut self, entry: &Entry, place: &Place, target: &[u8]) -> Result<(), Fault> {
         let (folder, name) = named(place)?;
-        check_link(entry, place, target)?;
         let failed = |error: std::io::Error| Problem::io(&place.label, &error);
         if let Some(seen) = folder.find(name).map_err(failed)? {
             check_replaceable(&seen, &place.label)?;
@@ -245,16 +244,6 @@ impl Disk<'_> {
 /// Whether the content of a file comes in pieces.
 pub(super) fn is_large(entry: &Entry) -> bool {
     entry.kind == Kind::Stream || entry.kind.size() > INLINE_LIMIT
-}
-
-/// Fails if a link would lead out of its source.
-pub(super) fn check_link(entry: &Entry, place: &Place, target: &[u8]) -> Result<(), Problem> {
-    let depth = RelPath::from_peer(&entry.path)?.depth().saturating_sub(1);
-    if !stays_inside(target, depth) {
-        let text = format!("{}: is a symbolic link that leads outside; skipped", place.label);
-        return Err(Problem::new(Code::Outside, text));
-    }
-    Ok(())
 }
 
 /// Fails early if the file system has no room for what is missing.

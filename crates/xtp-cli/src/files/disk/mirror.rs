@@ -98,7 +98,7 @@ impl Disk<'_> {
         if let Some(mirror) = &mut self.mirror {
             match self.places.path_of(source, path)? {
                 _ if problem.code == Code::Remark => {}
-                Some(path) if problem.code == Code::Skipped => mirror.keep(&path)?,
+                Some(path) if matches!(problem.code, Code::Skipped | Code::Special) => mirror.keep(&path)?,
                 _ => mirror.block(),
             }
         }

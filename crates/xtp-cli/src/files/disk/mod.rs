@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 
 use xtp::Bytes;
 
-use self::consider::{check_link, is_large};
+use self::consider::is_large;
 use self::mirror::Mirror;
 use super::channel::Outbox;
 use super::content_hash::ContentHash;
 use super::install::{Complete, install};
-use super::names::{RelPath, stays_inside};
+use super::names::RelPath;
 use super::partial::{Claims, Partial};
 use super::place::{Place, Places, Target};
 use super::problem::{Code, Fault, Problem, violation};
