@@ -60,8 +60,8 @@ pub(crate) struct CpArgs {
     #[arg(long, value_name = "HOW", value_enum, default_value_t = LinksArg::Keep)]
     pub(crate) links: LinksArg,
 
-    /// Everything: owner, group, set-ID and sticky bits too, where the receiver is root (a server: with --owner); all
-    /// else is kept without it
+    /// Owner, group, set-ID and sticky bits too, where the receiver is root (a server: with --owner); modes, times and links are
+    /// kept without it, and hard links, access control lists, capabilities and extended attributes are counted and not kept
     #[arg(short, long)]
     pub(crate) archive: bool,
 

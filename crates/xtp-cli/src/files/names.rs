@@ -4,10 +4,8 @@ use super::problem::{Code, Problem, violation};
 
 /// Longest name of a file, octets.
 pub(crate) const NAME_LIMIT: usize = 255;
-/// Longest path, octets.
-pub(crate) const PATH_LIMIT: usize = 4_095;
-/// Deepest tree, directories above each other.
-pub(crate) const DEPTH_LIMIT: usize = 128;
+/// Longest path, octets: longer than what a system takes at once, and it is opened in parts.
+pub(crate) const PATH_LIMIT: usize = 32_767;
 
 const PARTIAL_SUFFIX: &[u8] = b".xtp-part";
 
@@ -21,7 +19,7 @@ impl RelPath {
     /// # Errors
     /// [`Code::Outside`] with `..` in it; [`Code::Limit`] if it is too long.
     pub(crate) fn from_user(path: &[u8]) -> Result<Self, Problem> {
-        let mut clean = Self::default();
+        let mut clean = Vec::with_capacity(path.len());
         for part in path.split(|octet| *octet == b'/') {
             match part {
                 b"" | b"." => {}
@@ -29,10 +27,15 @@ impl RelPath {
                     let text = "a path below the served directory must not contain '..'";
                     return Err(Problem::new(Code::Outside, format!("{}: {text}", shown(path))));
                 }
-                part => clean = clean.join(part)?,
+                part => {
+                    if !clean.is_empty() {
+                        clean.push(b'/');
+                    }
+                    clean.extend_from_slice(part);
+                }
             }
         }
-        Ok(clean)
+        Self::default().join(&clean)
     }
 
     /// A path from the other side, which must be clean.
@@ -40,21 +43,16 @@ impl RelPath {
     /// # Errors
     /// [`Code::Protocol`] if it is not; [`Code::Limit`] if it is too long.
     pub(crate) fn from_peer(path: &[u8]) -> Result<Self, Problem> {
-        let mut clean = Self::default();
-        if path.is_empty() {
-            return Ok(clean);
+        if !path.is_empty() {
+            path.split(|octet| *octet == b'/').try_for_each(check_name)?;
         }
-        for part in path.split(|octet| *octet == b'/') {
-            check_name(part)?;
-            clean = clean.join(part)?;
-        }
-        Ok(clean)
+        Self::default().join(path)
     }
 
     /// The path of `name` below this one.
     ///
     /// # Errors
-    /// [`Code::Limit`] if it is too long or too deep; [`Code::Protocol`] with a zero octet in it.
+    /// [`Code::Limit`] if it is too long; [`Code::Protocol`] with a zero octet in it.
     pub(crate) fn join(&self, name: &[u8]) -> Result<Self, Problem> {
         if name.is_empty() {
             return Ok(self.clone());
@@ -69,10 +67,8 @@ impl RelPath {
         path.extend_from_slice(name);
         let joined = Self(path);
         let longest = name.split(|octet| *octet == b'/').map(<[u8]>::len).max();
-        if longest > Some(NAME_LIMIT) || joined.0.len() > PATH_LIMIT || joined.depth() > DEPTH_LIMIT {
-            let limits = format!(
-                "names have up to {NAME_LIMIT} octets, paths up to {PATH_LIMIT}, trees up to {DEPTH_LIMIT} levels"
-            );
+        if longest > Some(NAME_LIMIT) || joined.0.len() > PATH_LIMIT {
+            let limits = format!("names have up to {NAME_LIMIT} octets, paths up to {PATH_LIMIT}");
             return Err(Problem::new(Code::Limit, format!("{joined}: {limits}")));
         }
         Ok(joined)
@@ -84,6 +80,11 @@ impl RelPath {
     /// As [`join`](Self::join).
     pub(crate) fn append(&self, below: &Self) -> Result<Self, Problem> {
         self.join(&below.0)
+    }
+
+    /// Cuts it to a path above it, of so many octets.
+    pub(crate) fn truncate(&mut self, octets: usize) {
+        self.0.truncate(octets);
     }
 
     pub(crate) fn is_root(&self) -> bool {

@@ -134,6 +134,18 @@ impl Places {
         self.broken = Some(path.clone());
     }
 
+    /// The directory at `path`, opened anew.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn reopen(&self, path: &RelPath) -> std::io::Result<Folder> {
+        let (root, named) = (&self.target.root, &self.target.path);
+        match path.below(named) {
+            Some(below) => root.folder(named).and_then(|top| root.below(&top, &below)),
+            None => root.folder(path),
+        }
+    }
+
     /// Whether the user named this path: links on its way are followed as long as they stay inside.
     pub(crate) fn is_named(&self, path: &RelPath) -> bool {
         self.target.path.is_within(path)
@@ -147,11 +159,7 @@ impl Places {
         match &self.folder {
             Some((known, folder)) if known == path => Ok(folder.clone()),
             _ => {
-                let (root, named) = (&self.target.root, &self.target.path);
-                let folder = match path.below(named) {
-                    Some(below) => root.folder(named).and_then(|top| root.below(&top, &below)),
-                    None => root.folder(path),
-                };
+                let folder = self.reopen(path);
                 let folder = folder.map_err(|error| Problem::io(self.label(path), &error))?;
                 self.folder = Some((path.clone(), folder.clone()));
                 Ok(folder)

@@ -1,5 +1,6 @@
 //! What can go wrong with a file, as a code for programs and a sentence for people.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
 
@@ -193,13 +194,19 @@ impl Problem {
         Self::new(code, format!("{what}: {text}"))
     }
 
-    /// The sentence cut to what a record carries.
-    pub(crate) fn short_text(&self) -> &str {
-        let mut end = self.text.len().min(TEXT_LIMIT);
+    /// The sentence cut to what a record carries: of a long path the middle is missing, and what happened is not.
+    pub(crate) fn short_text(&self) -> Cow<'_, str> {
+        if self.text.len() <= TEXT_LIMIT {
+            return Cow::Borrowed(&self.text);
+        }
+        let (mut end, mut begin) = (TEXT_LIMIT / 2, self.text.len() - TEXT_LIMIT / 2 + 3);
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        &self.text[..end]
+        while !self.text.is_char_boundary(begin) {
+            begin += 1;
+        }
+        Cow::Owned(format!("{}...{}", &self.text[..end], &self.text[begin..]))
     }
 }
 

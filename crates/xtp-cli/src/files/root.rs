@@ -12,14 +12,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT,
-    Uid, chownat, fchmod, fchown, flock, fsync, futimens, mkdirat, openat, readlinkat, renameat, statat,
-    symlinkat, unlinkat, utimensat,
+    AtFlags, CWD, Dir, FlockOperation, Gid, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, Uid, chownat,
+    fchmod, fchown, flock, fsync, futimens, mkdirat, openat, readlinkat, renameat, statat, symlinkat,
+    unlinkat, utimensat,
 };
 use rustix::io::Errno;
 
+use super::extras::Extras;
 use super::names::RelPath;
 use super::record::{Owner, Stamp};
+pub(crate) use super::seen::{Seen, Shape};
 
 /// The top of what can be reached.
 #[derive(Debug)]
@@ -56,6 +58,8 @@ impl AsFd for Open {
 }
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// Octets of a path that every system takes at once.
+const AT_ONCE: usize = 4_000;
 /// A fifo without a writer must not hold us up.
 const READING: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
@@ -146,15 +150,34 @@ impl Root {
 
     fn resolve(&self, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
         if self.anywhere {
-            return resolve_by_steps(self.top.as_fd(), path, flags, true);
+            return resolve_by_steps(self.top.as_fd(), path.as_bytes(), flags, true);
         }
         self.resolve_from(self.top.as_fd(), path, flags, true)
     }
 
+    /// In parts where the path is longer than the system takes.
     fn resolve_from(
         &self,
         top: BorrowedFd<'_>,
         path: &RelPath,
+        flags: OFlags,
+        links: bool,
+    ) -> io::Result<OwnedFd> {
+        let (mut rest, mut open) = (path.as_bytes(), None::<OwnedFd>);
+        while rest.len() > AT_ONCE
+            && let Some(slash) = rest[..AT_ONCE].iter().rposition(|octet| *octet == b'/')
+        {
+            let from = open.as_ref().map_or(top, AsFd::as_fd);
+            let next = self.resolve_part(from, &rest[..slash], DIRECTORY, links)?;
+            (rest, open) = (&rest[slash + 1..], Some(next));
+        }
+        self.resolve_part(open.as_ref().map_or(top, AsFd::as_fd), rest, flags, links)
+    }
+
+    fn resolve_part(
+        &self,
+        top: BorrowedFd<'_>,
+        path: &[u8],
         flags: OFlags,
         links: bool,
     ) -> io::Result<OwnedFd> {
@@ -173,7 +196,7 @@ impl Root {
     /// Whether the kernel cannot even resolve the top itself.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn probe_fails(&self) -> bool {
-        let fails = resolve_beneath(self.top.as_fd(), &RelPath::default(), DIRECTORY, true).is_err();
+        let fails = resolve_beneath(self.top.as_fd(), b"", DIRECTORY, true).is_err();
         self.by_steps.store(fails, Ordering::Relaxed);
         fails
     }
@@ -181,14 +204,9 @@ impl Root {
 
 /// Opens `path` below `top` in one call, with links that stay inside or with none.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn resolve_beneath(
-    top: BorrowedFd<'_>,
-    path: &RelPath,
-    flags: OFlags,
-    links: bool,
-) -> Result<OwnedFd, Errno> {
+fn resolve_beneath(top: BorrowedFd<'_>, path: &[u8], flags: OFlags, links: bool) -> Result<OwnedFd, Errno> {
     use rustix::fs::{ResolveFlags, openat2};
-    let name = if path.is_root() { b"." } else { path.as_bytes() };
+    let name = if path.is_empty() { &b"."[..] } else { path };
     let mut resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     if !links {
         resolve |= ResolveFlags::NO_SYMLINKS;
@@ -204,23 +222,20 @@ fn resolve_beneath(
 }
 
 /// Opens `path` below `top` name by name; no link is followed, or each.
-fn resolve_by_steps(top: BorrowedFd<'_>, path: &RelPath, flags: OFlags, links: bool) -> io::Result<OwnedFd> {
-    let Some((parent, name)) = path.split() else {
+fn resolve_by_steps(top: BorrowedFd<'_>, path: &[u8], flags: OFlags, links: bool) -> io::Result<OwnedFd> {
+    if path.is_empty() {
         return Ok(openat(top, ".", flags, Mode::empty())?);
-    };
+    }
     let no_link = if links { OFlags::empty() } else { OFlags::NOFOLLOW };
-    let step = DIRECTORY | no_link;
-    let mut open = None;
-    for part in parent.as_bytes().split(|octet| *octet == b'/') {
-        if part.is_empty() {
-            continue;
-        }
+    let mut open = None::<OwnedFd>;
+    let mut names = path.split(|octet| *octet == b'/').peekable();
+    while let Some(name) = names.next() {
+        let flags = if names.peek().is_some() { DIRECTORY } else { flags };
         let from = open.as_ref().map_or(top, AsFd::as_fd);
-        let next = openat(from, part, step, Mode::empty())?;
+        let next = openat(from, name, flags | no_link, Mode::empty())?;
         open = Some(next);
     }
-    let from = open.as_ref().map_or(top, AsFd::as_fd);
-    Ok(openat(from, name, flags | no_link, Mode::empty())?)
+    open.ok_or_else(|| Errno::NOENT.into())
 }
 
 impl Folder {
@@ -448,6 +463,39 @@ impl Folder {
         Ok(*self.0.identity.get_or_init(|| identity))
     }
 
+    /// The directory it is in.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(crate) fn above(&self) -> io::Result<Self> {
+        Ok(openat(&*self.0, "..", DIRECTORY, Mode::empty())?.into())
+    }
+
+    /// What `name` has that is not copied, or what it leads to has.
+    pub(crate) fn extras(&self, name: &[u8], follow: bool) -> Extras {
+        use std::os::fd::AsRawFd;
+        let path = [
+            format!("/proc/self/fd/{}/", self.0.handle.as_raw_fd()).as_bytes(),
+            name,
+        ]
+        .concat();
+        Extras::of_path(&path, follow).unwrap_or_else(|| {
+            // Where there is no such directory it is opened; what cannot be opened is not copied.
+            let flags = if follow {
+                READING.difference(OFlags::NOFOLLOW)
+            } else {
+                READING
+            };
+            let open = openat(&*self.0, name, flags, Mode::empty());
+            open.map(Extras::of_open).unwrap_or_default()
+        })
+    }
+
+    /// What it has itself that is not copied.
+    pub(crate) fn own_extras(&self) -> Extras {
+        Extras::of_open(&*self.0)
+    }
+
     /// The directory `name` in it; a link is not followed.
     ///
     /// # Errors
@@ -492,82 +540,6 @@ fn set_rights(open: impl AsFd, mode: u32, owner: Option<Owner>) -> io::Result<()
 /// If it is not.
 pub(crate) fn synchronise(file: &File) -> io::Result<()> {
     Ok(fsync(file)?)
-}
-
-/// What is known about a file, directory or link.
-#[derive(Clone)]
-pub(crate) struct Seen(Stat);
-
-/// The kinds of things a file system has.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Directory,
-    File,
-    Link,
-    Other,
-}
-
-// The fields' types differ between systems.
-#[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
-impl Seen {
-    /// Of an open file.
-    ///
-    /// # Errors
-    /// If the system does not say.
-    pub(crate) fn of(file: &File) -> io::Result<Self> {
-        Ok(Self(rustix::fs::fstat(file)?))
-    }
-
-    pub(crate) fn shape(&self) -> Shape {
-        match FileType::from_raw_mode(self.0.st_mode) {
-            FileType::Directory => Shape::Directory,
-            FileType::RegularFile => Shape::File,
-            FileType::Symlink => Shape::Link,
-            _ => Shape::Other,
-        }
-    }
-
-    pub(crate) fn size(&self) -> u64 {
-        u64::try_from(self.0.st_size).unwrap_or(0)
-    }
-
-    /// Permission, set-ID and sticky bits.
-    pub(crate) fn mode(&self) -> u32 {
-        self.0.st_mode as u32 & 0o7777
-    }
-
-    pub(crate) fn owner(&self) -> Owner {
-        Owner {
-            user: self.0.st_uid,
-            group: self.0.st_gid,
-        }
-    }
-
-    /// Whether it belongs to the user who asks.
-    pub(crate) fn is_own(&self) -> bool {
-        self.owner().user == rustix::process::geteuid().as_raw()
-    }
-
-    /// Whether nobody but this user can have written to it: what a copy makes before it is complete.
-    pub(crate) fn is_unfinished(&self) -> bool {
-        self.shape() == Shape::File && self.mode() == 0o600 && self.0.st_nlink == 1 && self.is_own()
-    }
-
-    /// Octets it takes on the disk: fewer than its size where it has holes.
-    pub(crate) fn stored(&self) -> u64 {
-        u64::try_from(self.0.st_blocks).unwrap_or(0).saturating_mul(512)
-    }
-
-    pub(crate) fn modified(&self) -> Stamp {
-        Stamp {
-            seconds: self.0.st_mtime as i64,
-            nanos: u32::try_from(self.0.st_mtime_nsec).unwrap_or(0),
-        }
-    }
-
-    pub(crate) fn identity(&self) -> (u64, u64) {
-        (self.0.st_dev as u64, self.0.st_ino as u64)
-    }
 }
 
 /// Whether a file with time `here` was made from one with time `there`, on a file system that may keep only

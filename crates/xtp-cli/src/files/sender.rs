@@ -9,6 +9,7 @@ use xtp::Stream;
 
 use super::channel::{Inbox, Outbox};
 use super::content_hash::{ContentHash, is_zero};
+use super::extras::Extras;
 use super::names::RelPath;
 use super::pattern::Excludes;
 use super::pool::{BUFFER, Pool};
@@ -21,6 +22,8 @@ use super::walk::{Holes, Missed, Source, Walk};
 
 /// Offers that may be unanswered. Bounds what the answers take as well, so they always find room on their way here.
 const AHEAD: usize = 512;
+/// Octets of their paths.
+const AHEAD_PATHS: usize = 4 << 20;
 /// How often a file that changes under way is offered anew. Then what was read of it is what is copied, and that is told.
 const ANEW: u32 = 2;
 /// Octets of a piece where zeros are to become holes: runs of zeros shorter than that stay what they are.
@@ -64,6 +67,8 @@ pub(crate) struct Sender<'a> {
     next_id: u64,
     /// Offered and not settled.
     open: HashMap<u64, Offered>,
+    /// Octets of the paths of these.
+    open_paths: usize,
     wanted: VecDeque<Wanted>,
     pool: Pool,
     tally: &'a Tally,
@@ -84,6 +89,7 @@ impl<'a> Sender<'a> {
             walked: false,
             next_id: 0,
             open: HashMap::new(),
+            open_paths: 0,
             wanted: VecDeque::new(),
             pool: Pool::default(),
             tally,
@@ -159,7 +165,7 @@ impl<'a> Sender<'a> {
 
     /// Offers as much as may be open.
     fn offer(&mut self) -> Result<(), Fault> {
-        while !self.walked && self.open.len() < AHEAD {
+        while !self.walked && self.open.len() < AHEAD && self.open_paths < AHEAD_PATHS {
             match self.walk.next() {
                 None => self.walked = true,
                 Some(Err(missed)) => self.note(missed)?,
@@ -177,6 +183,7 @@ impl<'a> Sender<'a> {
                             begun: false,
                             settled: 0,
                         };
+                        self.open_paths += offered.entry.path.len();
                         self.open.insert(offered.entry.id, offered);
                     }
                 }
@@ -262,7 +269,9 @@ impl<'a> Sender<'a> {
     }
 
     fn settle(&mut self, id: u64) -> Result<Offered, Fault> {
-        self.open.remove(&id).ok_or_else(|| unknown().into())
+        let offered = self.open.remove(&id).ok_or_else(unknown)?;
+        self.open_paths -= offered.entry.path.len();
+        Ok(offered)
     }
 
     /// Sends one file, or says why not.
@@ -303,7 +312,7 @@ impl<'a> Sender<'a> {
         if size <= INLINE_LIMIT {
             return self.whole(wanted.id, entry, &mut file, &label);
         }
-        if self.offers_anew(wanted.id, &opened, &label)? {
+        if self.offers_anew(wanted.id, (&file, &opened), &label)? {
             return Ok(());
         }
         let (mut hash, mut at) = self.prefix(&mut file, wanted, entry, &label)?;
@@ -339,7 +348,7 @@ impl<'a> Sender<'a> {
             }
         }
         let seen = see(&file, &label)?;
-        if self.offers_anew(wanted.id, &seen, &label)? {
+        if self.offers_anew(wanted.id, (&file, &seen), &label)? {
             return Ok(());
         }
         if at < size {
@@ -395,7 +404,7 @@ impl<'a> Sender<'a> {
             .map_err(|error| Problem::io(label, &error))?;
         // One look after it was read says that it was what was offered all the time.
         let seen = see(file, label)?;
-        if self.offers_anew(id, &seen, label)? {
+        if self.offers_anew(id, (file, &seen), label)? {
             return Ok(());
         }
         if content.len() as u64 != size {
@@ -427,7 +436,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Offers a file anew if it is not what was offered any more, unless that was done often enough; whether it did.
-    fn offers_anew(&mut self, id: u64, seen: &Seen, label: &str) -> Result<bool, Fault> {
+    fn offers_anew(&mut self, id: u64, (file, seen): (&File, &Seen), label: &str) -> Result<bool, Fault> {
         let Some(offered) = self.open.get_mut(&id) else {
             return Ok(false);
         };
@@ -438,7 +447,7 @@ impl<'a> Sender<'a> {
         offered.anew += 1;
         self.tally.offered.take(offered.entry.kind.size());
         self.tally.settled.take(std::mem::take(&mut offered.settled));
-        offered.entry = self.walk.renewed(&offered.entry, seen);
+        offered.entry = self.walk.renewed(&offered.entry, seen, Extras::of_open(file));
         self.tally.offered.add(seen.size());
         let record = Record::Entry(offered.entry.clone());
         self.outbox.push(&record)?;

@@ -5,12 +5,14 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use super::extras::{Extras, Lost};
 use super::links::Links;
 use super::names::{RelPath, is_partial, shown, stays_inside};
 use super::pattern::Excludes;
 use super::problem::{Code, Problem, left};
 use super::record::{Entry, INLINE_LIMIT, Kind};
 use super::root::{Folder, Root, Seen, Shape};
+use super::way::Way;
 
 /// One source argument.
 #[derive(Clone, Debug)]
@@ -50,11 +52,10 @@ impl Source {
     }
 }
 
-/// An open directory whose names are gone through.
+/// A directory whose names are gone through.
 struct Level {
-    folder: Folder,
-    /// Below the source.
-    path: RelPath,
+    /// Octets of its path, which is the beginning of the walk's.
+    octets: usize,
     names: std::vec::IntoIter<Vec<u8>>,
 }
 
@@ -77,8 +78,13 @@ pub(crate) struct Walk {
     links: Links,
     next_source: usize,
     levels: Vec<Level>,
+    /// Their directories.
+    way: Way,
+    /// Below the source, of the deepest level.
+    path: RelPath,
     /// What is to be said of what was offered.
     remarks: VecDeque<Missed>,
+    lost: Lost,
 }
 
 /// Which files are offered as files with holes.
@@ -101,6 +107,9 @@ impl Walk {
             links,
             next_source: 0,
             levels: Vec::new(),
+            way: Way::default(),
+            path: RelPath::default(),
+            lost: Lost::default(),
             remarks: VecDeque::new(),
         }
     }
@@ -119,12 +128,12 @@ impl Walk {
     }
 
     /// The offer of a file anew, as it is `seen` now.
-    pub(crate) fn renewed(&self, offered: &Entry, seen: &Seen) -> Entry {
+    pub(crate) fn renewed(&self, offered: &Entry, seen: &Seen, extras: Extras) -> Entry {
         let size = seen.size();
         Entry {
             kind: Kind::File { size },
             stored: self.stored(size, seen),
-            mode: seen.mode(),
+            mode: extras.narrowed(seen.mode()),
             owner: seen.owner(),
             modified: seen.modified(),
             ..offered.clone()
@@ -151,13 +160,9 @@ impl Walk {
         };
         let Some(name) = name else {
             let seen = folder.seen().map_err(failed)?;
-            self.descend(number, folder, RelPath::default())?;
-            return Ok(Some(self.entry(
-                number,
-                &RelPath::default(),
-                &seen,
-                Kind::Directory,
-            )));
+            let (extras, top) = (folder.own_extras(), RelPath::default());
+            self.descend(number, folder, &top)?;
+            return Ok(Some(self.entry(number, &top, (&seen, extras), Kind::Directory)));
         };
         self.visit(number, &folder, name, &RelPath::default())
     }
@@ -187,6 +192,7 @@ impl Walk {
         if self.excludes.leave_out(below, seen.shape() == Shape::Directory) {
             return Ok(None);
         }
+        let extras = folder.extras(name, is_link);
         let kind = match seen.shape() {
             Shape::Directory => {
                 let inner = match is_link {
@@ -212,7 +218,7 @@ impl Walk {
                 return Err(Problem::new(Code::Special, text));
             }
         };
-        Ok(Some(self.entry(number, path, &seen, kind)))
+        Ok(Some(self.entry(number, path, (&seen, extras), kind)))
     }
 
     fn look_behind(&self, number: usize, path: &RelPath) -> Result<Seen, Problem> {
@@ -225,17 +231,12 @@ impl Walk {
     fn enter(&mut self, number: usize, inner: Folder, path: &RelPath) -> Result<(), Problem> {
         let source = &self.sources[number];
         let failed = |error: io::Error| Problem::io(source.shown(path.as_bytes()), &error);
-        if self.links == Links::Follow {
-            let identity = inner.identity().map_err(failed)?;
-            for level in &self.levels {
-                if level.folder.identity().map_err(failed)? == identity {
-                    let text = "a link leads to the directory it is in; it is followed without end";
-                    let text = format!("{}: {text}", source.shown(path.as_bytes()));
-                    return Err(Problem::new(Code::Limit, text));
-                }
-            }
+        if self.links == Links::Follow && self.way.has(inner.identity().map_err(failed)?) {
+            let text = "a link leads to the directory it is in; it is followed without end";
+            let text = format!("{}: {text}", source.shown(path.as_bytes()));
+            return Err(Problem::new(Code::Limit, text));
         }
-        self.descend(number, inner, path.clone())
+        self.descend(number, inner, path)
     }
 
     /// A link, as far as links are copied.
@@ -260,7 +261,8 @@ impl Walk {
         Err(Problem::new(skipped(path), text))
     }
 
-    fn entry(&self, number: usize, path: &RelPath, seen: &Seen, kind: Kind) -> Entry {
+    fn entry(&mut self, number: usize, path: &RelPath, (seen, extras): (&Seen, Extras), kind: Kind) -> Entry {
+        self.lost.add(extras, seen.has_names());
         let stored = match &kind {
             Kind::File { size } => self.stored(*size, seen),
             _ => None,
@@ -276,22 +278,91 @@ impl Walk {
             },
             kind,
             stored,
-            mode: seen.mode(),
+            mode: extras.narrowed(seen.mode()),
             owner: seen.owner(),
             modified: seen.modified(),
         }
     }
 
-    fn descend(&mut self, number: usize, folder: Folder, path: RelPath) -> Result<(), Problem> {
-        let names = folder
-            .names()
-            .map_err(|error| Problem::io(self.sources[number].shown(path.as_bytes()), &error))?;
+    fn descend(&mut self, number: usize, folder: Folder, path: &RelPath) -> Result<(), Problem> {
+        let failed = |error: io::Error| Problem::io(self.sources[number].shown(path.as_bytes()), &error);
+        let names = folder.names().map_err(failed)?;
+        self.way.enter(folder).map_err(failed)?;
+        self.path = path.clone();
         self.levels.push(Level {
-            folder,
-            path,
+            octets: path.as_bytes().len(),
             names: names.into_iter(),
         });
         Ok(())
+    }
+
+    /// Goes back from a directory whose names are through. One above that cannot be opened again ends with its names.
+    fn ascend(&mut self) -> Result<(), Problem> {
+        self.levels.pop();
+        let Some(level) = self.levels.last() else {
+            self.path = RelPath::default();
+            return self
+                .way
+                .leave(|| Err(io::ErrorKind::NotFound.into()))
+                .map_err(|error| Problem::io("", &error));
+        };
+        self.path.truncate(level.octets);
+        let source = &self.sources[self.next_source - 1];
+        let again = || match source.start.append(&self.path) {
+            Ok(path) => source.root.folder(&path),
+            Err(_) => Err(io::ErrorKind::InvalidInput.into()),
+        };
+        let left = self.way.leave(again);
+        left.map_err(|error| Problem::io(source.shown(self.path.as_bytes()), &error))
+    }
+
+    /// What is named next, and below which path.
+    fn visit_next(&mut self) -> Option<(Result<Option<Entry>, Problem>, RelPath)> {
+        let number = self.next_source.saturating_sub(1);
+        while let Some(level) = self.levels.last_mut() {
+            let Some(name) = level.names.next() else {
+                match self.ascend() {
+                    Ok(()) => continue,
+                    Err(problem) => {
+                        self.forget_names();
+                        return Some((Err(problem), self.path.clone()));
+                    }
+                }
+            };
+            let Some(folder) = self.way.here().cloned() else {
+                continue;
+            };
+            return Some(match self.path.join(&name) {
+                Ok(path) => (self.visit(number, &folder, &name, &path), path),
+                Err(problem) => (Err(problem), self.path.clone()),
+            });
+        }
+        if self.next_source < self.sources.len() {
+            self.next_source += 1;
+            return Some((self.visit_source(self.next_source - 1), RelPath::default()));
+        }
+        None
+    }
+
+    /// What is left in a directory that cannot be opened again.
+    fn forget_names(&mut self) {
+        if let Some(level) = self.levels.last_mut() {
+            level.names = Vec::new().into_iter();
+        }
+    }
+
+    /// In the end: what all that was offered has and no copy keeps.
+    fn tell_lost(&mut self) -> Option<Missed> {
+        let text = std::mem::take(&mut self.lost).text()?;
+        let label = self.sources.first().map_or("", |source| &source.label);
+        let label = if label.is_empty() { "." } else { label };
+        let problem = Problem::new(Code::Remark, format!("{label}: {text}"));
+        let (source, path) = (u32::MAX, Vec::new());
+        Some(Missed {
+            source,
+            path,
+            problem,
+        })
     }
 }
 
@@ -311,26 +382,8 @@ impl Iterator for Walk {
             return Some(Err(remark));
         }
         loop {
-            let (found, path) = match self.levels.last_mut() {
-                Some(level) => match level.names.next() {
-                    None => {
-                        self.levels.pop();
-                        continue;
-                    }
-                    Some(name) => {
-                        let (folder, path) = (level.folder.clone(), level.path.join(&name));
-                        let above = level.path.clone();
-                        match path {
-                            Ok(path) => (self.visit(self.next_source - 1, &folder, &name, &path), path),
-                            Err(problem) => (Err(problem), above),
-                        }
-                    }
-                },
-                None if self.next_source < self.sources.len() => {
-                    self.next_source += 1;
-                    (self.visit_source(self.next_source - 1), RelPath::default())
-                }
-                None => return None,
+            let Some((found, path)) = self.visit_next() else {
+                return self.tell_lost().map(Err);
             };
             match found {
                 Ok(None) => {}

@@ -5,6 +5,7 @@ mod changes;
 mod damage;
 mod devices;
 mod faults;
+mod kept;
 mod limited;
 mod links;
 mod lists;

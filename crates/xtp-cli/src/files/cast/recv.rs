@@ -221,7 +221,7 @@ impl Receiver<'_> {
         };
         let told = match &outcome {
             Ok(()) => subscription.confirm(),
-            Err(Fault::Here(problem) | Fault::Peer(problem)) => subscription.reject(problem.short_text()),
+            Err(Fault::Here(problem) | Fault::Peer(problem)) => subscription.reject(&problem.short_text()),
             Err(_) => return End { outcome, hash },
         };
         // What is here is verified: a sender that is lost now takes nothing away.

@@ -27,6 +27,8 @@ mod mirror;
 
 /// Offers a sender may have open.
 const OPEN_LIMIT: usize = 4_096;
+/// Octets of their paths.
+const OPEN_PATHS: usize = 16 << 20;
 /// Files beyond the inline limit that are wanted at once: each one is open.
 const LARGE_AHEAD: usize = 4;
 /// Complete files that wait to be synchronised and renamed together.
@@ -214,7 +216,7 @@ impl<'a> Disk<'a> {
                 }
                 self.consider_file(entry, place, true)
             }
-            None if self.expected.len() >= OPEN_LIMIT => {
+            None if self.expected.len() >= OPEN_LIMIT || self.has_long_paths(&entry) => {
                 return Err(violation("offered too much at once").into());
             }
             None => self.consider(entry),
@@ -223,6 +225,18 @@ impl<'a> Disk<'a> {
             Err(Fault::Here(problem)) => self.refuse(id, size, problem),
             outcome => outcome,
         }
+    }
+
+    /// Whether the paths of what is open take too much with this one. Short ones cannot.
+    fn has_long_paths(&self, entry: &Entry) -> bool {
+        let octets = |entry: &Entry| entry.path.len();
+        let open = || {
+            self.expected
+                .values()
+                .map(|expected| octets(&expected.entry))
+                .sum::<usize>()
+        };
+        octets(entry) > OPEN_PATHS / OPEN_LIMIT && open() + octets(entry) > OPEN_PATHS
     }
 
     /// The sender cannot give what it offered.
