@@ -83,6 +83,14 @@ impl Seen {
         }
     }
 
+    /// When anything of it was changed last, which nobody can put back.
+    pub(crate) fn changed(&self) -> Stamp {
+        Stamp {
+            seconds: self.0.st_ctime as i64,
+            nanos: u32::try_from(self.0.st_ctime_nsec).unwrap_or(0),
+        }
+    }
+
     pub(crate) fn identity(&self) -> (u64, u64) {
         (self.0.st_dev as u64, self.0.st_ino as u64)
     }

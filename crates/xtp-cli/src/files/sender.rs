@@ -4,6 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
+use std::time::{Duration, UNIX_EPOCH};
 
 use xtp::Stream;
 
@@ -14,7 +15,7 @@ use super::names::RelPath;
 use super::pattern::Excludes;
 use super::pool::{BUFFER, Pool};
 use super::problem::{Code, Fault, Problem, violation};
-use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record};
+use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record, Stamp};
 use super::root::{Seen, Shape};
 use super::sparse::{Run, Runs};
 use super::tally::Tally;
@@ -26,6 +27,8 @@ const AHEAD: usize = 512;
 const AHEAD_PATHS: usize = 4 << 20;
 /// How often a file that changes under way is offered anew. Then what was read of it is what is copied, and that is told.
 const ANEW: u32 = 2;
+/// The system's clock of files may stand still for so long.
+const TICK: Duration = Duration::from_millis(20);
 /// Octets of a piece where zeros are to become holes: runs of zeros shorter than that stay what they are.
 const SPARSE_PIECE: u64 = 64 << 10;
 
@@ -303,16 +306,16 @@ impl<'a> Sender<'a> {
         let failed = |error: std::io::Error| Problem::io(&label, &error);
         let mut file = source.file(&RelPath::from_peer(&entry.path)?, &label)?;
         // Whatever has the name by now: a fifo is not waited for, and what a device holds is no file's content.
-        let opened = see(&file, &label)?;
+        let opened = see_settled(&file, &label)?;
         if opened.shape() != Shape::File {
             let text = format!("{label}: is no file any more");
             return Err(Problem::new(Code::Special, text).into());
         }
         let size = entry.kind.size();
         if size <= INLINE_LIMIT {
-            return self.whole(wanted.id, entry, &mut file, &label);
+            return self.whole((wanted.id, entry), &mut file, &opened, &label);
         }
-        if self.offers_anew(wanted.id, (&file, &opened), &label)? {
+        if self.offers_anew(wanted.id, &file, [&opened; 2], &label)? {
             return Ok(());
         }
         let (mut hash, mut at) = self.prefix(&mut file, wanted, entry, &label)?;
@@ -348,10 +351,10 @@ impl<'a> Sender<'a> {
             }
         }
         let seen = see(&file, &label)?;
-        if self.offers_anew(wanted.id, (&file, &seen), &label)? {
+        if self.offers_anew(wanted.id, &file, [&opened, &seen], &label)? {
             return Ok(());
         }
-        if at < size {
+        if at < size || was_put_back(entry, [&opened, &seen]) {
             return Err(changed(&label).into());
         }
         let hash = hash.value();
@@ -396,7 +399,13 @@ impl<'a> Sender<'a> {
         Ok(octets)
     }
 
-    fn whole(&mut self, id: u64, entry: &Entry, file: &mut File, label: &str) -> Result<(), Fault> {
+    fn whole(
+        &mut self,
+        (id, entry): (u64, &Entry),
+        file: &mut File,
+        opened: &Seen,
+        label: &str,
+    ) -> Result<(), Fault> {
         let size = entry.kind.size();
         let content = self
             .pool
@@ -404,10 +413,10 @@ impl<'a> Sender<'a> {
             .map_err(|error| Problem::io(label, &error))?;
         // One look after it was read says that it was what was offered all the time.
         let seen = see(file, label)?;
-        if self.offers_anew(id, (file, &seen), label)? {
+        if self.offers_anew(id, file, [opened, &seen], label)? {
             return Ok(());
         }
-        if content.len() as u64 != size {
+        if content.len() as u64 != size || was_put_back(entry, [opened, &seen]) {
             return Err(changed(label).into());
         }
         let hash = *blake3::hash(&content).as_bytes();
@@ -436,11 +445,18 @@ impl<'a> Sender<'a> {
     }
 
     /// Offers a file anew if it is not what was offered any more, unless that was done often enough; whether it did.
-    fn offers_anew(&mut self, id: u64, (file, seen): (&File, &Seen), label: &str) -> Result<bool, Fault> {
+    fn offers_anew(
+        &mut self,
+        id: u64,
+        file: &File,
+        [opened, seen]: [&Seen; 2],
+        label: &str,
+    ) -> Result<bool, Fault> {
         let Some(offered) = self.open.get_mut(&id) else {
             return Ok(false);
         };
-        if offered.anew >= ANEW || is_unchanged(seen, &offered.entry) || seen.shape() != Shape::File {
+        let same = is_unchanged(seen, &offered.entry) && seen.changed() == opened.changed();
+        if offered.anew >= ANEW || same || seen.shape() != Shape::File {
             return Ok(false);
         }
         tracing::info!("{label}: changed while it was copied; it is copied again");
@@ -512,6 +528,24 @@ fn see(file: &File, label: &str) -> Result<Seen, Problem> {
     Seen::of(file).map_err(|error| Problem::io(label, &error))
 }
 
+/// What a file is when nobody has changed it for a while: another change is seen by its time then.
+pub(super) fn see_settled(file: &File, label: &str) -> Result<Seen, Problem> {
+    let seen = see(file, label)?;
+    let changed = seen.changed();
+    let since = Duration::new(u64::try_from(changed.seconds).unwrap_or(0), changed.nanos);
+    let age = (UNIX_EPOCH + since).elapsed().unwrap_or(TICK);
+    if age >= TICK {
+        return Ok(seen);
+    }
+    std::thread::sleep(TICK - age);
+    see(file, label)
+}
+
+/// Whether a file was changed while it was read, and its time says that it was not: the next copy would take what is here for the same.
+fn was_put_back(entry: &Entry, [opened, seen]: [&Seen; 2]) -> bool {
+    is_unchanged(seen, entry) && seen.changed() != opened.changed()
+}
+
 fn unknown() -> Problem {
     violation("answered an offer that is not open")
 }
@@ -523,10 +557,15 @@ pub(super) fn changed(label: &str) -> Problem {
     )
 }
 
-/// Fails if the open file is not the one that was offered any more.
-pub(super) fn check_unchanged(file: &File, entry: &Entry, label: &str) -> Result<(), Problem> {
-    let seen = Seen::of(file).map_err(|error| Problem::io(label, &error))?;
-    if !is_unchanged(&seen, entry) {
+/// Fails if the open file is not the one that was offered any more, or was changed since then where that is known.
+pub(super) fn check_unchanged(
+    file: &File,
+    entry: &Entry,
+    since: Option<Stamp>,
+    label: &str,
+) -> Result<(), Problem> {
+    let seen = see(file, label)?;
+    if !is_unchanged(&seen, entry) || since.is_some_and(|since| seen.changed() != since) {
         return Err(changed(label));
     }
     Ok(())

@@ -178,7 +178,7 @@ impl Past {
         if let Some((_, file)) = &*open {
             file.read_exact_at(&mut octets, offset).map_err(failed)?;
             // Looked at afterwards: what was read is what it was then.
-            check_unchanged(file, entry, &label)?;
+            check_unchanged(file, entry, None, &label)?;
         }
         Ok(octets.into())
     }

@@ -26,7 +26,7 @@ use crate::files::pattern::Excludes;
 use crate::files::pool::Pool;
 use crate::files::problem::{Code, Fault, Problem};
 use crate::files::record::{Entry, INLINE_LIMIT, Kind, Record, VERSION, Wish};
-use crate::files::sender::{changed, check_unchanged};
+use crate::files::sender::{changed, check_unchanged, see_settled};
 use crate::files::tally::Tally;
 use crate::files::walk::{Holes, Missed, Source, Walk};
 
@@ -354,7 +354,8 @@ impl<'a> Files<'a> {
         let label = source.shown(&entry.path);
         let failed = |error: std::io::Error| Problem::io(&label, &error);
         let mut file: File = source.file(&RelPath::from_peer(&entry.path)?, &label)?;
-        check_unchanged(&file, entry, &label)?;
+        let since = Some(see_settled(&file, &label)?.changed());
+        check_unchanged(&file, entry, since, &label)?;
         if let Some(past) = self.past {
             past.begins(entry);
         }
@@ -363,7 +364,7 @@ impl<'a> Files<'a> {
             if content.len() as u64 != size {
                 return Err(changed(&label).into());
             }
-            check_unchanged(&file, entry, &label)?;
+            check_unchanged(&file, entry, since, &label)?;
             let hash = *blake3::hash(&content).as_bytes();
             self.digest.add(hash);
             self.tally.sent.add(size);
@@ -392,7 +393,7 @@ impl<'a> Files<'a> {
             hasher.update(&content);
             self.tally.sent.add(octets);
         }
-        check_unchanged(&file, entry, &label)?;
+        check_unchanged(&file, entry, since, &label)?;
         let hash = *hasher.finalize().as_bytes();
         self.digest.add(hash);
         self.outbox.push(&Record::End { id: entry.id, hash })
