@@ -19,13 +19,12 @@ use super::receiver::receive;
 use super::record::{CopyOptions, Wish};
 use super::report::{Viewer, conclude};
 use super::sender::{Offer, Sender};
-use super::serve::survive_size_limits;
 use super::stdin::send_stdin;
 use super::stdout::{ToStdout, Written};
 use super::tally::Tally;
 use super::watch::Watch;
 use crate::args::{CpArgs, LinksArg};
-use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar};
+use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar, survive_size_limits};
 
 /// Longest wait for the close of an association whose outcome is known.
 const FAREWELL: Duration = Duration::from_millis(500);

@@ -5,7 +5,7 @@ use std::io;
 use super::root::Folder;
 
 /// Directories that stay open, from the deepest on.
-const OPEN: usize = 32;
+const OPEN: usize = 12;
 
 #[derive(Debug)]
 struct Step {

@@ -25,6 +25,8 @@ pub(super) struct Directory {
     /// The greatest number of a file that was there before.
     before: u64,
     open: BTreeMap<u64, Open>,
+    /// Why those with these numbers could not be written.
+    failed: BTreeMap<u64, Failure>,
 }
 
 /// A file that is not complete, under a name that nobody else can have taken.
@@ -47,6 +49,7 @@ impl Target {
                 path: path.to_owned(),
                 before: greatest(path).map_err(failed)?,
                 open: BTreeMap::new(),
+                failed: BTreeMap::new(),
             }));
         }
         File::create(path).map(Self::File).map_err(failed)
@@ -57,16 +60,23 @@ impl Target {
         matches!(self, Self::Standard | Self::File(_))
     }
 
-    /// Appends octets of the one with this number.
+    /// Appends octets of the one with this number. That one with a file of its own cannot be written concerns nobody else: it is
+    /// kept for [`failure`](Self::failure).
+    ///
+    /// # Errors
+    /// If the place that is everybody's cannot be written.
     pub(super) fn write(&mut self, key: u64, octets: &[u8]) -> Outcome {
         match self {
             Self::Directory(directory) => {
                 // One without an octet has its file when it ends.
-                if octets.is_empty() {
+                if octets.is_empty() || directory.failed.contains_key(&key) {
                     return Ok(());
                 }
                 let written = directory.file(key).and_then(|mut file| file.write_all(octets));
-                written.map_err(|error| cannot_write(&error))
+                if let Err(error) = written {
+                    directory.failed.insert(key, cannot_write(&error));
+                }
+                Ok(())
             }
             _ => self.write_shared(octets),
         }
@@ -85,12 +95,28 @@ impl Target {
         written.map_err(|error| cannot_write(&error))
     }
 
+    /// Why the one with this number could not be written.
+    pub(super) fn failure(&mut self, key: u64) -> Option<Failure> {
+        match self {
+            Self::Directory(directory) => directory.failed.remove(&key),
+            _ => None,
+        }
+    }
+
+    /// Whether each has a file of its own.
+    pub(super) fn is_directory(&self) -> bool {
+        matches!(self, Self::Directory(_))
+    }
+
     /// Whether there is a file of the one with this number that has no name yet.
     pub(super) fn is_open(&self, key: u64) -> bool {
         matches!(self, Self::Directory(directory) if directory.open.contains_key(&key))
     }
 
     /// Nothing more comes of the one with this number; returns the name of its file.
+    ///
+    /// # Errors
+    /// If its file cannot be made or named, which concerns nobody else.
     pub(super) fn end(&mut self, key: u64, peer: &str, complete: bool) -> Result<Option<String>, Failure> {
         match self {
             Self::Directory(directory) => directory

@@ -14,6 +14,7 @@ use super::group::Group;
 use crate::args::CastRecvArgs;
 use crate::common::{
     Common, Failure, Outcome, ProgressUnit, Status, peer_text, progress_bar, rate_text, size_text, span_text,
+    survive_size_limits,
 };
 use crate::files::channel::{Inbox, Origin, Outbox, Sink};
 use crate::files::disk::check_replaceable;
@@ -26,7 +27,6 @@ use crate::files::receiver::receive;
 use crate::files::record::{CopyOptions, Hash, Record, Stamp, Wish};
 use crate::files::report::Viewer;
 use crate::files::root::{Attributes, Root};
-use crate::files::serve::survive_size_limits;
 use crate::files::session::configure;
 use crate::files::tally::Tally;
 use crate::files::watch::Watch;
@@ -159,7 +159,16 @@ impl Receiver<'_> {
         let ended = std::thread::scope(|scope| {
             loop {
                 match listener.accept() {
-                    Ok(subscription) => drop(scope.spawn(move || self.one_of_many(&subscription))),
+                    Ok(subscription) => {
+                        let receiving = move || self.one_of_many(&subscription);
+                        let thread = std::thread::Builder::new().name("transfer".into());
+                        // The subscription goes with its handle: the sender sees that it left.
+                        if let Err(error) = thread.spawn_scoped(scope, receiving) {
+                            common
+                                .out
+                                .error(format_args!("no thread for a transfer: {error}"));
+                        }
+                    }
                     Err(error) => return failed(&error),
                 }
             }
