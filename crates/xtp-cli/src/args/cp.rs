@@ -48,6 +48,11 @@ pub(crate) struct CpArgs {
     #[arg(long)]
     pub(crate) delete: bool,
 
+    /// Names as they are, each ended by a zero octet, where -v or -n prints them; without it a newline, what is no text,
+    /// and backslashes are escaped
+    #[arg(short = '0', long = "null")]
+    pub(crate) null: bool,
+
     /// Do not wait until files are on the disk: faster, and gone if the system crashes soon after
     #[arg(long)]
     pub(crate) no_sync: bool,

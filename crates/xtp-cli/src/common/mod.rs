@@ -31,7 +31,7 @@ pub(crate) use places::{PAUSE, Pace, may_enter};
 pub(crate) use progress::{ProgressUnit, progress_bar};
 pub(crate) use samples::{Samples, Spread};
 pub(crate) use signals::Signals;
-pub(crate) use text::{Payload, peer_text, rate_text, size_text, span_text};
+pub(crate) use text::{Payload, base64, peer_text, rate_text, size_text, span_text};
 
 /// Longest wait at the end of a command for the peer to confirm what was sent in the background.
 const LINGER: Duration = Duration::from_secs(1);

@@ -50,7 +50,7 @@ pub(crate) fn cp(args: &CpArgs, common: &Common) -> Outcome {
     let stream = client.connect()?;
     let watch = Watch::new(&client.endpoint, None);
     let bar = progress_bar(&common.out, ProgressUnit::Octets, 0, label(&plan));
-    let viewer = Viewer::listing(bar, &tally, &common.out);
+    let viewer = Viewer::listing(bar, &tally, &common.out, args.null);
     let written = through.map(Written::new);
     let copying = || job.run(&client, stream, &plan, written, &tally, &watch);
     let (outcome, shown) = watch.during(viewer, &tally, copying);

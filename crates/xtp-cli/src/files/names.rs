@@ -152,12 +152,22 @@ pub(crate) fn check_name(name: &[u8]) -> Result<(), Problem> {
     }
 }
 
-/// Octets as text that is safe on a terminal: control characters and what is no UTF-8 are escaped.
-pub(crate) fn shown(octets: &[u8]) -> String {
+/// A name as text that is safe on a terminal, and can be turned back: control characters, what is no UTF-8, and backslashes are
+/// escaped.
+pub(crate) fn shown(name: &[u8]) -> String {
+    escaped(name, true)
+}
+
+/// What somebody wrote as text that is safe on a terminal; names in it are escaped already.
+pub(crate) fn cleaned(text: &[u8]) -> String {
+    escaped(text, false)
+}
+
+fn escaped(octets: &[u8], backslash: bool) -> String {
     let mut text = String::with_capacity(octets.len());
     for chunk in octets.utf8_chunks() {
         for character in chunk.valid().chars() {
-            if character.is_control() {
+            if character.is_control() || backslash && character == '\\' {
                 text.extend(character.escape_default());
             } else {
                 text.push(character);
@@ -168,6 +178,39 @@ pub(crate) fn shown(octets: &[u8]) -> String {
         }
     }
     text
+}
+
+/// The octets of what [`shown`] made, also of several such texts one behind the other.
+pub(crate) fn turned_back(text: &str) -> Vec<u8> {
+    let mut octets = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        octets.extend_from_slice(&rest.as_bytes()[..at]);
+        rest = &rest[at + 1..];
+        let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok();
+        let (character, octet, length) = match rest.as_bytes().first() {
+            Some(b'n') => (Some('\n'), None, 1),
+            Some(b'r') => (Some('\r'), None, 1),
+            Some(b't') => (Some('\t'), None, 1),
+            Some(b'x') => {
+                let octet = rest.get(1..3).and_then(|digits| number(digits, 16));
+                (None, octet.and_then(|octet| u8::try_from(octet).ok()), 3)
+            }
+            Some(b'u') => {
+                let end = rest.find('}').unwrap_or(0);
+                let digits = rest.get(2..end).unwrap_or_default();
+                (number(digits, 16).and_then(char::from_u32), None, end + 1)
+            }
+            _ => (Some('\\'), None, 1),
+        };
+        if let Some(character) = character {
+            octets.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        octets.extend(octet);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    octets.extend_from_slice(rest.as_bytes());
+    octets
 }
 
 /// The hidden name beside `name` under which its content is collected: the same one each time, so that a later copy

@@ -409,7 +409,7 @@ fn decode_problem(take: &mut Take<'_>) -> Result<Problem, Problem> {
     Ok(Problem {
         code,
         // Terminals act upon control characters, and a stranger wrote this.
-        text: super::names::shown(&text),
+        text: super::names::cleaned(&text),
         there: false,
     })
 }

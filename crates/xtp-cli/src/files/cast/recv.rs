@@ -91,7 +91,7 @@ fn place_of(args: &CastRecvArgs) -> Result<Place, Failure> {
         return Ok(Place::Stdout);
     }
     let path = Path::new(&args.target);
-    let shown = path.display().to_string();
+    let shown = crate::files::names::shown(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()));
     let root = Root::open(path).map_err(|error| Failure::failed(Problem::io(&shown, &error).text))?;
     let prefix = match shown.as_str() {
         "." => String::new(),

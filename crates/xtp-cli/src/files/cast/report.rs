@@ -236,7 +236,7 @@ impl SendReport {
 impl Receiver {
     fn named(&self) -> String {
         let name = crate::files::names::shown(self.name.as_bytes());
-        let reason = crate::files::names::shown(self.reason.as_bytes());
+        let reason = crate::files::names::cleaned(self.reason.as_bytes());
         match (self.address.as_str(), name.as_str()) {
             ("", "") => reason,
             ("", name) => format!("{name}: {reason}"),

@@ -276,8 +276,7 @@ impl Disk<'_> {
         let label = self.places.label(path);
         self.tally.deleted.add(1);
         self.tally.list_deleted(&label);
-        let mut path = label.into_bytes();
-        path.truncate(super::super::names::PATH_LIMIT);
+        let path = path.as_bytes().to_vec();
         self.outbox.push(&Record::Deleted { path })
     }
 
