@@ -19,7 +19,12 @@ use common::{Common, Outcome};
 #[must_use]
 pub fn main() -> ExitCode {
     // Usage errors end in here with status 2, help and version with 0.
-    let cli = Cli::parse();
+    let mut cli = Cli::parse();
+    if let Command::Cp(args) = &cli.command
+        && let Some(rate) = args.bwlimit.filter(|rate| *rate < u64::MAX)
+    {
+        cli.common.limit.get_or_insert(rate);
+    }
     let common = match Common::new(cli.common) {
         Ok(common) => common,
         Err(failure) => return failure.report_bare(),

@@ -13,7 +13,7 @@ use super::listing::expand;
 use super::local::{local_source, local_target};
 use super::location::Plan;
 use super::partial::Claims;
-use super::pattern::PATTERN_LIMIT;
+use super::pattern::{Filter, PATTERN_LIMIT};
 use super::problem::{Code, Fault, violation};
 use super::receiver::receive;
 use super::record::{CopyOptions, Wish};
@@ -62,13 +62,19 @@ pub(crate) fn cp(args: &CpArgs, common: &Common) -> Outcome {
 /// How to copy.
 struct Job {
     options: CopyOptions,
-    excludes: Vec<Vec<u8>>,
+    excludes: Vec<Filter>,
 }
 
 impl Job {
     fn of(args: &CpArgs, plan: &Plan, to_stream: bool) -> Result<Self, Failure> {
-        if args.exclude.len() > PATTERN_LIMIT {
-            return Err(Failure::usage(format!("more than {PATTERN_LIMIT} --exclude")));
+        if let Some(sentence) = args.foreign.refusal() {
+            return Err(Failure::usage(sentence));
+        }
+        let filters = &args.filters.0;
+        if filters.len() > PATTERN_LIMIT {
+            return Err(Failure::usage(format!(
+                "more than {PATTERN_LIMIT} --include and --exclude"
+            )));
         }
         let streams = plan.is_from_stdin() || to_stream;
         if streams && (args.dry_run || args.delete) {
@@ -85,17 +91,25 @@ impl Job {
                 unsynced: args.no_sync,
                 owner: args.archive && may_own,
                 sparse: args.sparse,
+                checksum: args.checksum,
+                ignore_times: args.ignore_times,
+                size_only: args.size_only,
+                update: args.update,
+                ignore_existing: args.ignore_existing,
                 links: match args.links {
+                    _ if args.copy_links => Links::Follow,
                     LinksArg::Keep => Links::Keep,
                     LinksArg::Inside => Links::Inside,
                     LinksArg::Follow => Links::Follow,
                     LinksArg::Skip => Links::Skip,
                 },
             },
-            excludes: args
-                .exclude
+            excludes: filters
                 .iter()
-                .map(|pattern| pattern.as_bytes().to_vec())
+                .map(|(include, pattern)| Filter {
+                    include: *include,
+                    pattern: pattern.as_bytes().to_vec(),
+                })
                 .collect(),
         })
     }

@@ -119,6 +119,7 @@ impl Listing<'_, '_> {
             name: Vec::new(),
             kind,
             stored: None,
+            hash: None,
             mode: seen.mode(),
             owner: seen.owner(),
             modified: seen.modified(),

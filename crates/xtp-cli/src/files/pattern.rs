@@ -116,28 +116,37 @@ fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|octet| *octet == b'/').filter(|part| !part.is_empty())
 }
 
-/// One thing to leave out.
+/// A pattern as it was written, of names to leave out or to copy nonetheless.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Filter {
+    pub(crate) include: bool,
+    pub(crate) pattern: Vec<u8>,
+}
+
+/// One thing to leave out, or to copy though a later one leaves it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Exclude {
+    include: bool,
     /// Name by name; one that is not anchored begins with `**`.
     names: Vec<Vec<u8>>,
     /// Directories only.
     directory: bool,
 }
 
-/// What a copy leaves out.
+/// What a copy leaves out: of the patterns, in their order, the first that a path is meant by decides, as for rsync.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Excludes(Vec<Exclude>);
 
 impl Excludes {
-    /// Leaves out what `pattern` stands for as well: names at any depth, or with a slash at the front paths from the top
+    /// Leaves out, or with `include` does not, what `pattern` stands for as well: names at any depth, or with a slash at the front paths from the top
     /// of a source; with one at the end directories only.
-    pub(crate) fn add(&mut self, pattern: &[u8]) {
+    pub(crate) fn filter(&mut self, pattern: &[u8], include: bool) {
         let mut names: Vec<_> = parts(pattern).map(<[u8]>::to_vec).collect();
         if !pattern.starts_with(b"/") {
             names.insert(0, b"**".to_vec());
         }
         self.0.push(Exclude {
+            include,
             names,
             directory: pattern.ends_with(b"/"),
         });
@@ -155,7 +164,8 @@ impl Excludes {
         let names: Vec<_> = parts(path).collect();
         self.0
             .iter()
-            .any(|exclude| (is_directory || !exclude.directory) && matches_names(&exclude.names, &names))
+            .find(|exclude| (is_directory || !exclude.directory) && matches_names(&exclude.names, &names))
+            .is_some_and(|exclude| !exclude.include)
     }
 }
 

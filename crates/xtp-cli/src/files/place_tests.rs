@@ -14,6 +14,7 @@ fn entry(source: u32, name: &str, path: &str, kind: Kind) -> Entry {
         name: name.into(),
         kind,
         stored: None,
+        hash: None,
         mode: 0o644,
         owner: Owner::default(),
         modified: Stamp { seconds: 0, nanos: 0 },

@@ -13,6 +13,7 @@ fn entry(kind: Kind, path: &[u8]) -> Record {
         name: b"n\xff".to_vec(),
         kind,
         stored: None,
+        hash: None,
         mode: 0o640,
         owner: Owner {
             user: 1_000,
@@ -34,6 +35,15 @@ fn holes(size: u64, stored: u64) -> Record {
     Record::Entry(entry)
 }
 
+/// The same with the hash of its content.
+fn hashed(offer: Record) -> Record {
+    let Record::Entry(mut entry) = offer else {
+        unreachable!("it is an entry");
+    };
+    entry.hash = Some([7; 32]);
+    Record::Entry(entry)
+}
+
 fn get(options: CopyOptions) -> Wish {
     Wish::Get { options }
 }
@@ -46,6 +56,11 @@ fn every_option() -> CopyOptions {
         owner: true,
         sparse: true,
         links: Links::Follow,
+        checksum: true,
+        ignore_times: true,
+        size_only: true,
+        update: true,
+        ignore_existing: true,
     }
 }
 
@@ -53,7 +68,12 @@ fn every_record() -> Vec<Record> {
     let problem = Problem::new(Code::NoSpace, "full");
     let mut records = vec![
         Record::Welcome { version: VERSION },
+        hashed(entry(Kind::File { size: 5 }, b"a")),
+        hashed(holes(1 << 40, 5)),
         Record::Source { path: b"x".to_vec() },
+        Record::Include {
+            pattern: b"*.c".to_vec(),
+        },
         Record::Exclude {
             pattern: b"*.o".to_vec(),
         },

@@ -316,6 +316,14 @@ impl Folder {
         Ok(openat(&*self.0, name, APPENDING, Mode::empty())?.into())
     }
 
+    /// Opens the file `name` for reading.
+    ///
+    /// # Errors
+    /// If it is none that can be read.
+    pub(crate) fn open_file(&self, name: &[u8]) -> io::Result<File> {
+        Ok(openat(&*self.0, name, READING, Mode::empty())?.into())
+    }
+
     /// Whether the file `name` is one that somebody works on.
     pub(crate) fn is_in_use(&self, name: &[u8]) -> bool {
         // What cannot be opened is told when it is read.
@@ -347,12 +355,12 @@ impl Folder {
     ///
     /// # Errors
     /// If it is not ours.
+    /// A new time as well, if there is one.
     pub(crate) fn set_rights(
         &self,
         name: &[u8],
         seen: &Seen,
-        mode: u32,
-        owner: Option<Owner>,
+        (mode, owner, modified): (u32, Option<Owner>, Option<Stamp>),
     ) -> io::Result<bool> {
         // What cannot be read cannot be compared either.
         let Ok(open) = openat(&*self.0, name, READING, Mode::empty()) else {
@@ -362,6 +370,9 @@ impl Folder {
             return Ok(false);
         }
         set_rights(&open, mode, owner)?;
+        if let Some(modified) = modified {
+            futimens(&open, &times(modified))?;
+        }
         Ok(true)
     }
 

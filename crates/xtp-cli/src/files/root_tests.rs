@@ -110,16 +110,28 @@ fn rights_are_set_of_what_was_seen() {
     let root = Root::open(&dir.path().join("served")).expect("a directory");
     let folder = root.folder(&path("a/b")).expect("a directory");
     let seen = folder.look(b"file").expect("there");
-    assert!(folder.set_rights(b"file", &seen, 0o640, None).expect("ours"));
+    assert!(
+        folder
+            .set_rights(b"file", &seen, (0o640, None, None))
+            .expect("ours")
+    );
     assert_eq!(folder.look(b"file").expect("there").mode(), 0o640);
     // Something else has the name by now.
     fs::write(dir.path().join("served/a/b/other"), "other").expect("written");
     folder.rename(b"other", b"file").expect("ours");
-    assert!(!folder.set_rights(b"file", &seen, 0o777, None).expect("looked at"));
+    assert!(
+        !folder
+            .set_rights(b"file", &seen, (0o777, None, None))
+            .expect("looked at")
+    );
     assert_ne!(folder.look(b"file").expect("there").mode(), 0o777);
     fs::remove_file(dir.path().join("served/a/b/file")).expect("ours");
     symlink("../../../secret", dir.path().join("served/a/b/file")).expect("linked");
-    assert!(!folder.set_rights(b"file", &seen, 0o777, None).expect("looked at"));
+    assert!(
+        !folder
+            .set_rights(b"file", &seen, (0o777, None, None))
+            .expect("looked at")
+    );
 }
 
 #[test]

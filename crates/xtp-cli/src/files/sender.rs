@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::time::{Duration, UNIX_EPOCH};
 
 use xtp::Stream;
@@ -78,6 +78,8 @@ pub(crate) struct Sender<'a> {
     missed: Vec<Problem>,
     /// Zeros become holes.
     sparse: bool,
+    /// Content is compared.
+    checksum: bool,
 }
 
 impl<'a> Sender<'a> {
@@ -98,6 +100,7 @@ impl<'a> Sender<'a> {
             tally,
             missed: offer.missed,
             sparse,
+            checksum: offer.options.checksum,
         }
     }
 
@@ -173,6 +176,9 @@ impl<'a> Sender<'a> {
                 None => self.walked = true,
                 Some(Err(missed)) => self.note(missed)?,
                 Some(Ok(mut entry)) => {
+                    if self.checksum {
+                        entry.hash = self.hash(&entry)?;
+                    }
                     entry.id = self.next_id;
                     self.next_id += 1;
                     self.tally.offered.add(entry.kind.size());
@@ -193,6 +199,18 @@ impl<'a> Sender<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The hash of a file's content. What cannot be read is told when it is wanted.
+    fn hash(&self, entry: &Entry) -> Result<Option<Hash>, Fault> {
+        let Kind::File { size } = entry.kind else {
+            return Ok(None);
+        };
+        let source = self.walk.source(entry.source);
+        let Ok(mut file) = source.file(&RelPath::from_peer(&entry.path)?, "") else {
+            return Ok(None);
+        };
+        hash_of(&mut file, size, self.tally)
     }
 
     /// Says that something is not offered, or is not as it should be: here, and to the other end, whose user may be the
@@ -526,6 +544,23 @@ impl<'a> Sender<'a> {
 
 fn see(file: &File, label: &str) -> Result<Seen, Problem> {
     Seen::of(file).map_err(|error| Problem::io(label, &error))
+}
+
+/// The hash of `size` octets of a file, if it has so many.
+pub(super) fn hash_of(file: &mut File, size: u64, tally: &Tally) -> Result<Option<Hash>, Fault> {
+    let (mut hasher, mut buffer, mut left) = (blake3::Hasher::new(), vec![0; BUFFER], size);
+    while left > 0 {
+        let part = usize::try_from(left).unwrap_or(BUFFER).min(BUFFER);
+        match file.read(&mut buffer[..part]) {
+            Ok(count) if count > 0 => {
+                hasher.update(&buffer[..count]);
+                left -= count as u64;
+            }
+            _ => return Ok(None),
+        }
+        tally.check()?;
+    }
+    Ok(Some(hasher.finalize().into()))
 }
 
 /// What a file is when nobody has changed it for a while: another change is seen by its time then.

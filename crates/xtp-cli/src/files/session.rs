@@ -159,7 +159,8 @@ fn named(inbox: &mut Inbox<'_>) -> Result<(Vec<Vec<u8>>, Excludes), Fault> {
     let (mut paths, mut excludes) = (Vec::new(), Excludes::default());
     let mut memory = 0;
     loop {
-        match inbox.expect()? {
+        let record = inbox.expect()?;
+        match record {
             Record::Source { path } => {
                 memory += path.len();
                 if paths.len() >= SOURCE_LIMIT || memory > SOURCE_MEMORY {
@@ -168,12 +169,12 @@ fn named(inbox: &mut Inbox<'_>) -> Result<(Vec<Vec<u8>>, Excludes), Fault> {
                 }
                 paths.push(path);
             }
-            Record::Exclude { pattern } => {
+            Record::Exclude { ref pattern } | Record::Include { ref pattern } => {
                 if excludes.len() >= PATTERN_LIMIT {
-                    let text = format!("more than {PATTERN_LIMIT} patterns to leave out");
+                    let text = format!("more than {PATTERN_LIMIT} patterns");
                     return Err(Problem::new(Code::Limit, text).into());
                 }
-                excludes.add(&pattern);
+                excludes.filter(pattern, matches!(record, Record::Include { .. }));
             }
             Record::Start => return Ok((paths, excludes)),
             _ => return Err(violation("named something else than a source").into()),

@@ -136,6 +136,7 @@ impl Walk {
             mode: extras.narrowed(seen.mode()),
             owner: seen.owner(),
             modified: seen.modified(),
+            hash: None,
             ..offered.clone()
         }
     }
@@ -278,6 +279,7 @@ impl Walk {
             },
             kind,
             stored,
+            hash: None,
             mode: extras.narrowed(seen.mode()),
             owner: seen.owner(),
             modified: seen.modified(),

@@ -124,8 +124,8 @@ fn what_is_excluded_is_neither_offered_nor_entered() {
     }
     symlink("/etc/passwd", top.join("t/out.o")).expect("linked");
     let mut excludes = Excludes::default();
-    excludes.add(b"target/");
-    excludes.add(b"*.o");
+    excludes.filter(b"target/", false);
+    excludes.filter(b"*.o", false);
     let sources = vec![source(top, "t", "t"), source(top, "t/a.o", "a.o")];
     assert_eq!(
         walked_with(sources, excludes, Links::Keep),

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod changes;
+mod choices;
 mod damage;
 mod devices;
 mod faults;

@@ -40,6 +40,7 @@ fn entry(source: &Source, id: u64, path: &str) -> Entry {
         mode: 0o644,
         modified: seen.modified(),
         stored: None,
+        hash: None,
         owner: Owner::default(),
     }
 }

@@ -59,6 +59,35 @@ impl Disk<'_> {
             && same_time(seen.modified(), entry.modified)
     }
 
+    /// What a file that is there is to the one that is offered.
+    pub(super) fn is_there(
+        &self,
+        entry: &Entry,
+        folder: &Folder,
+        name: &[u8],
+        seen: &Seen,
+    ) -> Result<There, Fault> {
+        let options = &self.options;
+        let is_file = seen.shape() == Shape::File;
+        let age = |stamp: Stamp| (stamp.seconds, stamp.nanos);
+        if options.ignore_existing || options.update && is_file && age(seen.modified()) > age(entry.modified)
+        {
+            return Ok(There::Stays);
+        }
+        let same_size = is_file && entry.kind == Kind::File { size: seen.size() };
+        let same = match entry.hash {
+            _ if options.ignore_times || !same_size || self.one_way => false,
+            Some(hash) => match folder.open_file(name) {
+                Ok(mut file) => hash_of(&mut file, seen.size(), self.tally)? == Some(hash),
+                // What cannot be read is replaced.
+                Err(_) => false,
+            },
+            None if options.checksum => false,
+            None => options.size_only || self.is_same(entry, seen),
+        };
+        Ok(if same { There::Same } else { There::Other })
+    }
+
     fn make_directory(&mut self, entry: &Entry, place: &Place) -> Result<(), Fault> {
         if let Some((folder, name)) = &place.at {
             let failed = |error: std::io::Error| Problem::io(&place.label, &error);
@@ -113,6 +142,10 @@ impl Disk<'_> {
         if let Some(seen) = folder.find(name).map_err(failed)? {
             check_replaceable(&seen, &place.label)?;
             match seen.shape() {
+                _ if self.options.ignore_existing => {
+                    self.tally.unchanged.add(1);
+                    return self.outbox.push(&Record::Skip { id: entry.id });
+                }
                 Shape::Link if folder.link_target(name).is_ok_and(|there| there == target) => {
                     self.tally.unchanged.add(1);
                     return self.outbox.push(&Record::Skip { id: entry.id });
@@ -144,7 +177,12 @@ impl Disk<'_> {
         let failed = |error: std::io::Error| Problem::io(&place.label, &error);
         if let Some(seen) = folder.find(name).map_err(failed)? {
             check_replaceable(&seen, &place.label)?;
-            if self.is_same(&entry, &seen) && self.keep(&entry, folder, name, &seen).map_err(failed)? {
+            let stays = match self.is_there(&entry, folder, name, &seen)? {
+                There::Other => false,
+                There::Same => self.keep(&entry, folder, name, &seen).map_err(failed)?,
+                There::Stays => true,
+            };
+            if stays {
                 self.tally.unchanged.add(1);
                 self.tally.settled.add(entry.kind.size());
                 return self.outbox.push(&Record::Skip { id: entry.id });
@@ -161,10 +199,11 @@ impl Disk<'_> {
         if owner.is_some_and(|owner| seen.owner().user != owner.user && !seen.is_own()) {
             return Ok(false);
         }
-        if owner.is_none() && seen.mode() & kept == self.mode(entry) {
+        let modified = (!same_time(seen.modified(), entry.modified)).then_some(entry.modified);
+        if owner.is_none() && modified.is_none() && seen.mode() & kept == self.mode(entry) {
             return Ok(true);
         }
-        folder.set_rights(name, seen, self.mode(entry), owner)
+        folder.set_rights(name, seen, (self.mode(entry), owner, modified))
     }
 
     /// Asks for content, of large files when it is their turn.
@@ -239,6 +278,17 @@ impl Disk<'_> {
         let prefix = hasher.value();
         Ok((Content::Ready { partial, hasher, at }, at, prefix))
     }
+}
+
+/// What a file that is there is to the one that is offered.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum There {
+    /// Another one, which is replaced.
+    Other,
+    /// The same, which has its rights and time set if they differ.
+    Same,
+    /// It stays whatever it is.
+    Stays,
 }
 
 /// Whether the content of a file comes in pieces.

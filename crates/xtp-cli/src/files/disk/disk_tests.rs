@@ -33,6 +33,7 @@ fn received(size: u64, sent: Vec<Job>) -> (Result<(), Fault>, Option<Vec<u8>>, u
         name: b"file".to_vec(),
         kind: Kind::File { size },
         stored: None,
+        hash: None,
         mode: 0o600,
         owner: Owner { user: 0, group: 0 },
         modified: Stamp { seconds: 1, nanos: 0 },

@@ -31,7 +31,12 @@ impl Disk<'_> {
                 };
                 place.at.as_ref().is_some_and(same)
             }
-            Kind::File { .. } | Kind::Stream => there.is_some_and(|seen| self.is_same(entry, &seen)),
+            Kind::File { .. } | Kind::Stream => match (&there, &place.at) {
+                (Some(seen), Some((folder, name))) => {
+                    self.is_there(entry, folder, name, seen)? != There::Other
+                }
+                _ => false,
+            },
         };
         self.tally.settled.add(size);
         if is_there {

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 
 use xtp::Bytes;
 
-use self::consider::is_large;
+use self::consider::{There, is_large};
 use self::mirror::Mirror;
 use super::channel::Outbox;
 use super::content_hash::ContentHash;
@@ -16,8 +16,9 @@ use super::partial::{Claims, Partial};
 use super::place::{Place, Places, Target};
 use super::problem::{Code, Fault, Problem, violation};
 use super::receiver::Job;
-use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record};
+use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record, Stamp};
 use super::root::{Attributes, Folder, Root, Seen, Shape, same_time};
+use super::sender::hash_of;
 use super::tally::Tally;
 
 mod consider;
