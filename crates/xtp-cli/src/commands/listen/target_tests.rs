@@ -70,3 +70,23 @@ fn nobody_can_know_the_name_of_a_file_before_it_is_complete() {
     let mode = |path: std::path::PathBuf| std::fs::metadata(path).expect("there").permissions().mode();
     assert_eq!(mode(inbox.join(name)), mode(directory.path().join("new")));
 }
+
+#[test]
+fn what_cannot_be_written_is_the_affair_of_one() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let inbox = directory.path().join("inbox");
+    std::fs::create_dir(&inbox).expect("made");
+    let mut target = Target::open(Some(&inbox), false).expect("a directory");
+    target.write(0, b"begun").expect("writes");
+    std::fs::rename(&inbox, directory.path().join("moved")).expect("ours");
+    target.write(1, b"none").expect("nobody else's");
+    target.write(0, b" and on").expect("it is open");
+    assert!(target.failure(0).is_none());
+    assert!(
+        target
+            .failure(1)
+            .is_some_and(|failure| failure.message.contains("cannot write"))
+    );
+    assert!(target.failure(1).is_none(), "told once");
+    assert!(target.end(1, "127.0.0.1:9", true).is_err());
+}
