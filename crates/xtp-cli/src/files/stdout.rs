@@ -60,10 +60,14 @@ impl Through {
         let failed = |error: io::Error| Problem::io(&label, &error);
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let flags = i32::try_from(flags.bits()).unwrap_or(0);
-        let is_fifo = std::fs::metadata(path).is_ok_and(|seen| seen.file_type().is_fifo());
+        let seen = std::fs::metadata(path).map_err(failed)?;
+        let (is_fifo, is_file) = (seen.file_type().is_fifo(), seen.is_file());
+        let mut options = OpenOptions::new();
+        // What stands in a file that a process has open stays, as for any program that writes there.
+        options.write(true).append(is_file).custom_flags(flags);
         let file = loop {
             tally.check()?;
-            match OpenOptions::new().write(true).custom_flags(flags).open(path) {
+            match options.open(path) {
                 Err(error) if is_fifo && Errno::from_io_error(&error) == Some(Errno::NXIO) => {
                     std::thread::sleep(LOOK);
                 }
@@ -71,7 +75,8 @@ impl Through {
             }
         };
         // From here on it takes as long as it takes.
-        fcntl_setfl(&file, OFlags::empty()).map_err(|errno| failed(errno.into()))?;
+        let kept = if is_file { OFlags::APPEND } else { OFlags::empty() };
+        fcntl_setfl(&file, kept).map_err(|errno| failed(errno.into()))?;
         Ok((label, Box::new(file)))
     }
 }

@@ -84,12 +84,21 @@ fn what_a_process_has_open_is_written_through() {
     let taken = dir.path().join("taken");
     let open = File::create(&taken).expect("made");
     let copied = xtp()
-        .args(["cp", &server.url("file"), &text(&link)])
+        .args(["cp", "-q", &server.url("file"), &text(&link)])
         .stdout(open)
         .status();
     assert!(copied.expect("it runs").success());
     assert_same(&dir.path().join("file"), &taken);
     assert!(fs::read_link(&link).is_ok());
+    // Behind what is there already, where that is how it is open.
+    fs::write(&taken, "before").expect("written");
+    let open = File::options().append(true).open(&taken).expect("there");
+    let mut appending = xtp();
+    appending
+        .args(["cp", "-q", &server.url("file"), &text(&link)])
+        .stdout(open);
+    assert!(appending.status().expect("it runs").success());
+    assert!(fs::read(&taken).expect("there") == [b"before", &content(1, LARGE)[..]].concat());
 }
 
 #[test]
