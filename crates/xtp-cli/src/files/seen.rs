@@ -2,10 +2,14 @@
 
 use std::fs::File;
 use std::io;
+use std::time::Duration;
 
 use rustix::fs::{FileType, Stat};
 
 use super::record::{Owner, Stamp};
+
+/// The system's clock of files may stand still for so long.
+pub(super) const TICK: Duration = Duration::from_millis(20);
 
 /// What is known about a file, directory or link.
 #[derive(Clone)]
@@ -89,6 +93,14 @@ impl Seen {
             seconds: self.0.st_ctime as i64,
             nanos: u32::try_from(self.0.st_ctime_nsec).unwrap_or(0),
         }
+    }
+
+    /// Whether it was written when its time says, and not given that time later as a copy is: what has the same time may have been
+    /// written within the same tick of the system's clock.
+    pub(crate) fn was_written_then(&self) -> bool {
+        let nanos = |stamp: Stamp| i128::from(stamp.seconds) * 1_000_000_000 + i128::from(stamp.nanos);
+        let between = nanos(self.changed()) - nanos(self.modified());
+        between.unsigned_abs() < TICK.as_nanos()
     }
 
     pub(crate) fn identity(&self) -> (u64, u64) {

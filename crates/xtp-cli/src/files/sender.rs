@@ -17,6 +17,7 @@ use super::pool::{BUFFER, Pool};
 use super::problem::{Code, Fault, Problem, violation};
 use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record, Stamp};
 use super::root::{Seen, Shape};
+use super::seen::TICK;
 use super::sparse::{Run, Runs};
 use super::tally::Tally;
 use super::walk::{Holes, Missed, Source, Walk};
@@ -27,8 +28,6 @@ const AHEAD: usize = 512;
 const AHEAD_PATHS: usize = 4 << 20;
 /// How often a file that changes under way is offered anew. Then what was read of it is what is copied, and that is told.
 const ANEW: u32 = 2;
-/// The system's clock of files may stand still for so long.
-const TICK: Duration = Duration::from_millis(20);
 /// Octets of a piece where zeros are to become holes: runs of zeros shorter than that stay what they are.
 const SPARSE_PIECE: u64 = 64 << 10;
 

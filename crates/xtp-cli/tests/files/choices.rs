@@ -175,3 +175,35 @@ fn what_is_called_otherwise_here_is_said() {
         cp(&[options, &[&file, &to]].concat()).expect_ok();
     }
 }
+
+/// Two files that were written within a tick of the clock have the same time, and are not the same.
+#[test]
+fn files_of_one_tick_are_two_files() {
+    let dir = tempdir().expect("a directory");
+    let (local, served) = (dir.path().join("f"), dir.path().join("served"));
+    fs::create_dir(&served).expect("made");
+    let server = Server::start(&served, &[]);
+    let modified = |path: &Path| {
+        fs::metadata(path)
+            .and_then(|seen| seen.modified())
+            .expect("a time")
+    };
+    let alike = (0..1_000).any(|_| {
+        fs::write(&local, "one").expect("written");
+        fs::write(served.join("f"), "two").expect("written");
+        modified(&local) == modified(&served.join("f"))
+    });
+    if !alike {
+        return; // This system's clock does not stand still.
+    }
+    let copied = cp(&[text(&local), server.url("")]).expect_ok();
+    assert_eq!(copied.number("files"), 1);
+    assert_eq!(fs::read_to_string(served.join("f")).expect("there"), "one");
+    // A copy is known from then on, however soon after the file was written it was made.
+    for _ in 0..20 {
+        fs::write(&local, "six").expect("written");
+        cp(&[text(&local), server.url("")]).expect_ok();
+        let again = cp(&[text(&local), server.url("")]).expect_ok();
+        assert_eq!((again.number("files"), again.number("unchanged")), (0, 1));
+    }
+}

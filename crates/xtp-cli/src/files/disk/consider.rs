@@ -83,7 +83,8 @@ impl Disk<'_> {
                 Err(_) => false,
             },
             None if options.checksum => false,
-            None => options.size_only || self.is_same(entry, seen),
+            // A copy has its time later than it says: the sender waits for the tick to be over.
+            None => options.size_only || self.is_same(entry, seen) && !seen.was_written_then(),
         };
         Ok(if same { There::Same } else { There::Other })
     }
