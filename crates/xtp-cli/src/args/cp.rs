@@ -1,6 +1,7 @@
 //! `xtp cp`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueEnum};
 
@@ -44,6 +45,11 @@ pub(crate) struct CpArgs {
     #[command(flatten)]
     pub(crate) filters: Filters,
 
+    /// Of the one source, a directory, only the paths in this list (- for standard input), one a line or with -0 each ended by a
+    /// zero octet; directories without what is in them unless -r is given
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) files_from: Option<PathBuf>,
+
     /// Compare content, not time: a file of the same size is read at both ends
     #[arg(short, long)]
     pub(crate) checksum: bool,
@@ -69,7 +75,7 @@ pub(crate) struct CpArgs {
     #[arg(long)]
     pub(crate) delete: bool,
 
-    /// Names as they are, each ended by a zero octet, where -v or -n prints them; without it a newline, what is no text,
+    /// Names as they are, each ended by a zero octet, where -v or -n prints them and in the list of --files-from; without it a newline, what is no text,
     /// and backslashes are escaped
     #[arg(short = '0', long = "null")]
     pub(crate) null: bool,
@@ -202,8 +208,6 @@ pub(crate) struct Foreign {
     itemize_changes: bool,
     #[arg(short = 'z', long, hide = true)]
     compress: bool,
-    #[arg(long, hide = true, value_name = "FILE")]
-    files_from: Option<OsString>,
     #[arg(short = 'H', long, hide = true)]
     hard_links: bool,
     #[arg(short = 'A', long, hide = true)]
@@ -223,11 +227,6 @@ impl Foreign {
             (
                 self.compress,
                 "-z is not known here: compress before, as in zstd -c FILE | xtp cp - xtp://host/FILE.zst",
-            ),
-            (
-                self.files_from.is_some(),
-                "--files-from is not known here: name the files as sources, as in \
-                 xargs -a LIST sh -c 'xtp cp \"$@\" xtp://host/' xtp, or choose with --include and --exclude",
             ),
             (
                 self.hard_links,

@@ -141,11 +141,14 @@ fn greet(
     for path in paths {
         outbox.push(&Record::Source { path: path.clone() })?;
     }
-    for Filter { include, pattern } in excludes {
-        let pattern = pattern.clone();
-        outbox.push(&match include {
-            true => Record::Include { pattern },
-            false => Record::Exclude { pattern },
+    for filter in excludes {
+        outbox.push(&match filter.clone() {
+            Filter::Include(pattern) => Record::Include { pattern },
+            Filter::Exclude(pattern) => Record::Exclude { pattern },
+            Filter::Only(path, whole) => Record::Only {
+                path: path.as_bytes().to_vec(),
+                whole,
+            },
         })?;
     }
     outbox.push(&Record::Start)?;
@@ -160,7 +163,11 @@ fn greet(
 pub(crate) fn excludes_of(filters: &[Filter]) -> Excludes {
     let mut excludes = Excludes::default();
     for filter in filters {
-        excludes.filter(&filter.pattern, filter.include);
+        match filter {
+            Filter::Include(pattern) => excludes.filter(pattern, true),
+            Filter::Exclude(pattern) => excludes.filter(pattern, false),
+            Filter::Only(path, whole) => excludes.only(path, *whole),
+        }
     }
     excludes
 }

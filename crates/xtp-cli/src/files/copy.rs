@@ -1,6 +1,8 @@
 //! `xtp cp`: a copy from the first word to the last, over as many sessions as the network makes of it.
 
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,9 +14,10 @@ use super::links::Links;
 use super::listing::expand;
 use super::local::{local_source, local_target};
 use super::location::Plan;
+use super::names::RelPath;
 use super::partial::Claims;
 use super::pattern::{Filter, PATTERN_LIMIT};
-use super::problem::{Code, Fault, violation};
+use super::problem::{Code, Fault, Problem, violation};
 use super::receiver::receive;
 use super::record::{CopyOptions, Wish};
 use super::report::{Viewer, conclude};
@@ -32,6 +35,9 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// Copies files.
 pub(crate) fn cp(args: &CpArgs, common: &Common) -> Outcome {
     let mut plan = Plan::of(&args.paths)?;
+    if args.files_from.is_some() {
+        plan.means_content();
+    }
     survive_size_limits()?;
     let through = plan.through();
     let streams = through.is_some();
@@ -82,6 +88,21 @@ impl Job {
                 "--dry-run and --delete belong to files; leave them out, or name a file instead of -, a device or a fifo",
             ));
         }
+        let mut excludes: Vec<_> = filters
+            .iter()
+            .map(|(include, pattern)| match include {
+                true => Filter::Include(pattern.as_bytes().to_vec()),
+                false => Filter::Exclude(pattern.as_bytes().to_vec()),
+            })
+            .collect();
+        if let Some(list) = &args.files_from {
+            if streams || args.delete || plan.sources() != 1 {
+                return Err(Failure::usage(
+                    "--files-from belongs to one source, a directory, and not to --delete",
+                ));
+            }
+            excludes.extend(listed(list, args)?);
+        }
         // What only root may do is no failure for others; a server decides for itself.
         let may_own = matches!(plan, Plan::Put { .. }) || rustix::process::geteuid().is_root();
         Ok(Self {
@@ -104,13 +125,7 @@ impl Job {
                     LinksArg::Skip => Links::Skip,
                 },
             },
-            excludes: filters
-                .iter()
-                .map(|(include, pattern)| Filter {
-                    include: *include,
-                    pattern: pattern.as_bytes().to_vec(),
-                })
-                .collect(),
+            excludes,
         })
     }
 
@@ -227,6 +242,27 @@ impl Job {
             }
         }
     }
+}
+
+/// The paths of a list, one a line, or with `-0` each ended by a zero octet.
+fn listed(list: &Path, args: &CpArgs) -> Result<Vec<Filter>, Failure> {
+    let doing = format!("cannot read {}", list.display());
+    let failed = |error: std::io::Error| Failure::failed(Problem::io(&doing, &error).text);
+    let octets = match list.as_os_str() == "-" {
+        true => {
+            let mut octets = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut octets).map(|_| octets)
+        }
+        false => std::fs::read(list),
+    };
+    let end = if args.null { 0 } else { b'\n' };
+    let octets = octets.map_err(failed)?;
+    let paths = octets.split(|octet| *octet == end);
+    let path = |path| RelPath::from_user(path).map(|path| Filter::Only(path, args.recursive));
+    paths
+        .filter(|path| !path.is_empty())
+        .map(|line| path(line).map_err(|problem| Failure::usage(problem.text)))
+        .collect()
 }
 
 /// What the bar is labelled with.

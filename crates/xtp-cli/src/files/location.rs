@@ -129,6 +129,22 @@ impl Plan {
         })
     }
 
+    /// Number of sources.
+    pub(crate) fn sources(&self) -> usize {
+        match self {
+            Self::Put { sources, .. } => sources.len(),
+            Self::Get { sources, .. } => sources.len(),
+        }
+    }
+
+    /// Sources stand for what is in them: that goes right into the target.
+    pub(crate) fn means_content(&mut self) {
+        match self {
+            Self::Put { sources, .. } => sources.iter_mut().for_each(|source| source.push("/.")),
+            Self::Get { sources, .. } => sources.iter_mut().for_each(|source| source.extend(b"/.")),
+        }
+    }
+
     /// Whether standard input is copied.
     pub(crate) fn is_from_stdin(&self) -> bool {
         matches!(self, Self::Put { sources, .. } if sources.iter().any(|source| source == "-"))

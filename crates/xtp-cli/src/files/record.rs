@@ -142,6 +142,8 @@ pub(crate) enum Record {
     Exclude { pattern: Vec<u8> },
     /// Client: names to copy though a later pattern leaves them out.
     Include { pattern: Vec<u8> },
+    /// Client: only such paths below the source, `whole` with what is in them.
+    Only { path: Vec<u8>, whole: bool },
     /// Client: all was said.
     Start,
     /// Sender: something to copy.
@@ -188,6 +190,7 @@ const SOURCE: u8 = 3;
 const START: u8 = 4;
 const EXCLUDE: u8 = 5;
 const INCLUDE: u8 = 6;
+const ONLY: u8 = 7;
 const ENTRY: u8 = 16;
 const WHOLE: u8 = 17;
 const BEGIN: u8 = 18;
@@ -244,6 +247,7 @@ impl Record {
             Self::Source { path } => drop(put.u8(SOURCE).short(path)),
             Self::Exclude { pattern } => drop(put.u8(EXCLUDE).short(pattern)),
             Self::Include { pattern } => drop(put.u8(INCLUDE).short(pattern)),
+            Self::Only { path, whole } => drop(put.u8(ONLY).u8(u8::from(*whole)).short(path)),
             Self::Start => drop(put.u8(START)),
             Self::Entry(entry) => entry.encode(put),
             Self::Whole { id, hash, content } => {
@@ -288,6 +292,10 @@ impl Record {
             },
             INCLUDE => Self::Include {
                 pattern: take.short(PATH_LIMIT)?.to_vec(),
+            },
+            ONLY => Self::Only {
+                whole: take.u8()? != 0,
+                path: take.short(PATH_LIMIT)?.to_vec(),
             },
             START => Self::Start,
             ENTRY => Self::Entry(Entry::decode(&mut take)?),

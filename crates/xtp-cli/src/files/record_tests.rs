@@ -71,6 +71,10 @@ fn every_record() -> Vec<Record> {
         hashed(entry(Kind::File { size: 5 }, b"a")),
         hashed(holes(1 << 40, 5)),
         Record::Source { path: b"x".to_vec() },
+        Record::Only {
+            path: b"a/b".to_vec(),
+            whole: true,
+        },
         Record::Include {
             pattern: b"*.c".to_vec(),
         },

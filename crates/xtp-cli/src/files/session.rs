@@ -157,7 +157,7 @@ impl Service {
 /// What a client names after its greeting: paths, and what to leave out.
 fn named(inbox: &mut Inbox<'_>) -> Result<(Vec<Vec<u8>>, Excludes), Fault> {
     let (mut paths, mut excludes) = (Vec::new(), Excludes::default());
-    let mut memory = 0;
+    let (mut memory, mut only) = (0, 0);
     loop {
         let record = inbox.expect()?;
         match record {
@@ -175,6 +175,14 @@ fn named(inbox: &mut Inbox<'_>) -> Result<(Vec<Vec<u8>>, Excludes), Fault> {
                     return Err(Problem::new(Code::Limit, text).into());
                 }
                 excludes.filter(pattern, matches!(record, Record::Include { .. }));
+            }
+            Record::Only { path, whole } => {
+                memory += path.len();
+                only += 1;
+                if only > SOURCE_LIMIT || memory > SOURCE_MEMORY {
+                    return Err(Problem::new(Code::Limit, "too long a list of files; copy parts").into());
+                }
+                excludes.only(&RelPath::from_peer(&path)?, whole);
             }
             Record::Start => return Ok((paths, excludes)),
             _ => return Err(violation("named something else than a source").into()),

@@ -1,6 +1,6 @@
 //! The sender's way through its sources: everything in a tree, directories before what is in them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -85,6 +85,8 @@ pub(crate) struct Walk {
     /// What is to be said of what was offered.
     remarks: VecDeque<Missed>,
     lost: Lost,
+    /// What was named in a list and did not come by.
+    unseen: BTreeSet<Vec<u8>>,
 }
 
 /// Which files are offered as files with holes.
@@ -102,7 +104,6 @@ impl Walk {
     pub(crate) fn new(sources: Vec<Source>, excludes: Excludes, holes: Holes, links: Links) -> Self {
         Self {
             sources,
-            excludes,
             holes,
             links,
             next_source: 0,
@@ -110,6 +111,8 @@ impl Walk {
             way: Way::default(),
             path: RelPath::default(),
             lost: Lost::default(),
+            unseen: excludes.named(),
+            excludes,
             remarks: VecDeque::new(),
         }
     }
@@ -189,6 +192,10 @@ impl Walk {
             false => None,
         };
         let (is_link, seen) = (behind.is_some(), behind.unwrap_or(seen));
+        self.unseen.remove(path.as_bytes());
+        if self.excludes.is_beside(path.as_bytes()) {
+            return Ok(None);
+        }
         let below = if path.is_root() { name } else { path.as_bytes() };
         if self.excludes.leave_out(below, seen.shape() == Shape::Directory) {
             return Ok(None);
@@ -353,6 +360,20 @@ impl Walk {
         }
     }
 
+    /// In the end: what was named and is not there.
+    fn tell_unseen(&mut self) -> Option<Missed> {
+        let path = self.unseen.pop_first()?;
+        let label = self.sources.first()?.shown(&path);
+        let text = format!("{label}: is in the list of files, and not there");
+        let problem = Problem::new(Code::NotFound, text);
+        let source = 0;
+        Some(Missed {
+            source,
+            path,
+            problem,
+        })
+    }
+
     /// In the end: what all that was offered has and no copy keeps.
     fn tell_lost(&mut self) -> Option<Missed> {
         let text = std::mem::take(&mut self.lost).text()?;
@@ -385,7 +406,7 @@ impl Iterator for Walk {
         }
         loop {
             let Some((found, path)) = self.visit_next() else {
-                return self.tell_lost().map(Err);
+                return self.tell_unseen().or_else(|| self.tell_lost()).map(Err);
             };
             match found {
                 Ok(None) => {}

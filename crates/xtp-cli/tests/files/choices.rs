@@ -154,7 +154,7 @@ fn what_is_called_otherwise_here_is_said() {
     for (option, words) in [
         (&["-i"][..], "-v names what is copied"),
         (&["-z"], "compress before"),
-        (&["--files-from", "list"], "name the files as sources"),
+        (&["--files-from", "list", "--delete"], "belongs to one source"),
         (&["-H"], "hard links"),
         (&["-A"], "access control lists"),
         (&["-X"], "extended attributes"),
@@ -205,5 +205,66 @@ fn files_of_one_tick_are_two_files() {
         cp(&[text(&local), server.url("")]).expect_ok();
         let again = cp(&[text(&local), server.url("")]).expect_ok();
         assert_eq!((again.number("files"), again.number("unchanged")), (0, 1));
+    }
+}
+
+#[test]
+fn a_list_names_what_is_copied() {
+    let dir = tempdir().expect("a directory");
+    let (local, served) = (dir.path().join("t"), dir.path().join("served"));
+    for name in [
+        "a",
+        "b",
+        "sub/c",
+        "sub/deep/d",
+        "sub/deep/e",
+        "whole/f",
+        "whole/in/g",
+    ] {
+        write(&local.join(name), name.as_bytes(), 1_000);
+    }
+    fs::create_dir(&served).expect("made");
+    let server = Server::start(&served, &[]);
+    let source = Server::start(dir.path(), &[]);
+    let list = dir.path().join("list");
+    fs::write(&list, "a\n./sub/deep/d\nwhole\n").expect("written");
+    let zeros = dir.path().join("zeros");
+    fs::write(&zeros, b"a\0sub/deep/d\0whole\0none\nwhere\0").expect("written");
+    let lists = [
+        (format!("--files-from={}", text(&list)), false, 0),
+        (format!("--files-from={}", text(&list)), true, 0),
+        (format!("--files-from={}", text(&zeros)), false, 1),
+    ];
+    for (number, (list, recursive, missing)) in lists.into_iter().enumerate() {
+        let (up, down) = (format!("up{number}"), dir.path().join(format!("down{number}")));
+        fs::create_dir(served.join(&up)).expect("made");
+        fs::create_dir(&down).expect("made");
+        for (from, to, target) in [
+            (text(&local), server.url(&up), served.join(&up)),
+            (source.url("t"), text(&down), down),
+        ] {
+            let mut options = vec![list.as_str(), "-v"];
+            options.extend(recursive.then_some("-r"));
+            options.extend((missing == 1).then_some("-0"));
+            options.extend([from.as_str(), to.as_str()]);
+            match missing {
+                0 => drop(cp(&options).expect_ok()),
+                _ => drop(
+                    cp(&options).expect_failure(1, "t/none\\nwhere: is in the list of files, and not there"),
+                ),
+            }
+            for (name, there) in [
+                ("a", true),
+                ("b", false),
+                ("sub/c", false),
+                ("sub/deep/d", true),
+                ("sub/deep/e", false),
+                ("whole", true),
+                ("whole/f", recursive),
+                ("whole/in/g", recursive),
+            ] {
+                assert_eq!(target.join(name).exists(), there, "{number} {name}");
+            }
+        }
     }
 }
