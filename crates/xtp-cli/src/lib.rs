@@ -16,7 +16,7 @@ use common::{Common, Outcome, Output};
 /// Runs the command line this process was started with.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match args::read(std::env::args_os()) {
+    let mut cli = match args::read(std::env::args_os()) {
         Ok(cli) => cli,
         // Usage errors end in here with status 2.
         Err(error) if error.use_stderr() => error.exit(),
@@ -25,6 +25,11 @@ pub fn main() -> ExitCode {
             return printed.map_or_else(|failure| failure.report_bare(), |()| ExitCode::SUCCESS);
         }
     };
+    if let Command::Cp(args) = &cli.command
+        && let Some(rate) = args.bwlimit.filter(|rate| *rate < u64::MAX)
+    {
+        cli.common.limit.get_or_insert(rate);
+    }
     let common = match Common::new(cli.common) {
         Ok(common) => common,
         Err(failure) => return failure.report_bare(),

@@ -1,8 +1,11 @@
 //! `xtp cp`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueEnum};
+
+use super::units;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,14 +18,19 @@ Examples:
   xtp cp --limit 50mbit --timeout 10m big.iso xtp://server/
 
 Copies as `rsync -a` would: directories with their content, modes and times kept, symbolic
-links as links if they stay inside (others are named and left out). A file replaces another
-only after it was verified; an unchanged one is skipped; holes stay holes.
+links as links, wherever they lead; none is followed while writing. A file replaces another
+only after it was verified; an unchanged one is skipped; holes stay holes. Sockets, fifos and
+devices in a tree are not copied: each is named, and the exit status is 1.
 
 An outage of up to --timeout (60 s if not given) is waited for, and the copy goes on where it
 stopped: a link that is down, a server that is stopped or started anew. What an interrupted
-copy left is continued by the next one. A file that arrives damaged is fetched again. One
+copy left (.NAME.xtp-part) is continued by the next one if this user made it and nobody else
+can open it; it is a file as any other, told where it is found, and removed with rm. A file that arrives damaged is fetched again. One
 that changes while it is copied is copied again; if it changes each time, what was read is
 put in place, and the exit status is 1.
+
+A device or fifo that is named as the target of one file, and what /dev/stdout leads to, is
+written through; in a tree it is never replaced.
 
 -v prints the name of each file copied. With -n standard output has the names alone.";
 
@@ -34,14 +42,43 @@ pub(crate) struct CpArgs {
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
 
-    /// Leave out what has such a name: *.o at any depth, /a/b from the top of a source, a/ directories only
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) exclude: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+
+    /// Of the one source, a directory, only the paths in this list (- for standard input), one a line or with -0 each ended by a
+    /// zero octet; directories without what is in them unless -r is given
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) files_from: Option<PathBuf>,
+
+    /// Compare content, not time: a file of the same size is read at both ends
+    #[arg(short, long)]
+    pub(crate) checksum: bool,
+
+    /// Copy files of the same size and time as well
+    #[arg(short = 'I', long)]
+    pub(crate) ignore_times: bool,
+
+    /// Take files of the same size for the same, whatever their time
+    #[arg(long)]
+    pub(crate) size_only: bool,
+
+    /// Leave files alone that are newer at the target
+    #[arg(short, long)]
+    pub(crate) update: bool,
+
+    /// Leave files and links alone that are there at the target
+    #[arg(long)]
+    pub(crate) ignore_existing: bool,
 
     /// Remove from the directories copied what the source does not have; nothing that is excluded, and nothing at all
     /// if not everything could be copied
     #[arg(long)]
     pub(crate) delete: bool,
+
+    /// Names as they are, each ended by a zero octet, where -v or -n prints them and in the list of --files-from; without it a newline, what is no text,
+    /// and backslashes are escaped
+    #[arg(short = '0', long = "null")]
+    pub(crate) null: bool,
 
     /// Do not wait until files are on the disk: faster, and gone if the system crashes soon after
     #[arg(long)]
@@ -51,8 +88,31 @@ pub(crate) struct CpArgs {
     #[arg(long)]
     pub(crate) sparse: bool,
 
-    /// Everything: owner, group, set-ID and sticky bits too, where the receiver is root (a server: with --owner); all
-    /// else is kept without it
+    /// What becomes of the source's symbolic links
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = LinksArg::Keep)]
+    pub(crate) links: LinksArg,
+
+    /// As --links=follow
+    #[arg(short = 'L', long, conflicts_with = "links")]
+    pub(crate) copy_links: bool,
+
+    /// As --limit, with rsync's units: a bare number is KiB a second
+    #[arg(long, value_name = "RATE", value_parser = bwlimit)]
+    pub(crate) bwlimit: Option<u64>,
+
+    /// As rsync: a bar where standard error is a terminal; so it is without it
+    #[arg(long)]
+    pub(crate) progress: bool,
+
+    /// As rsync: numbers in the end; so it is without it, and more with --json
+    #[arg(long)]
+    pub(crate) stats: bool,
+
+    #[command(flatten)]
+    pub(crate) foreign: Foreign,
+
+    /// Owner, group, set-ID and sticky bits too, where the receiver is root (a server: with --owner); modes, times and links are
+    /// kept without it, and hard links, access control lists, capabilities and extended attributes are counted and not kept
     #[arg(short, long)]
     pub(crate) archive: bool,
 
@@ -67,4 +127,139 @@ pub(crate) struct CpArgs {
     /// Sources, then the target; either all sources or the target are xtp://host[:port]/path, - is standard input or output
     #[arg(value_names = ["SRC", "DST"], required = true, num_args = 2.., value_hint = clap::ValueHint::AnyPath)]
     pub(crate) paths: Vec<OsString>,
+}
+
+/// What becomes of links.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LinksArg {
+    /// They are copied as links, wherever they lead
+    Keep,
+    /// Those that lead out of their source are left out
+    Inside,
+    /// What they lead to is copied in their place; on a server what stays inside
+    Follow,
+    /// All are left out
+    Skip,
+}
+
+/// Patterns of names in the order they were given: the first that means a path decides.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filters(pub(crate) Vec<(bool, OsString)>);
+
+const FILTERS: [(&str, &str); 2] = [
+    (
+        "include",
+        "Copy what has such a name though a later pattern leaves it out: of several the first decides",
+    ),
+    (
+        "exclude",
+        "Leave out what has such a name: *.o at any depth, /a/b from the top of a source, a/ directories only",
+    ),
+];
+
+impl Args for Filters {
+    fn augment_args(command: Command) -> Command {
+        let filter = |(name, help): (&'static str, &'static str)| {
+            Arg::new(name)
+                .long(name)
+                .value_name("PATTERN")
+                .help(help)
+                .value_parser(clap::value_parser!(OsString))
+                .action(ArgAction::Append)
+        };
+        command.args(FILTERS.map(filter))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Filters {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let mut filters = Vec::new();
+        for (name, _) in FILTERS {
+            let places = matches.indices_of(name).into_iter().flatten();
+            let patterns = matches.get_many::<OsString>(name).into_iter().flatten();
+            let include = name == "include";
+            filters.extend(
+                places
+                    .zip(patterns)
+                    .map(|(place, pattern)| (place, include, pattern.clone())),
+            );
+        }
+        filters.sort_unstable_by_key(|(place, ..)| *place);
+        let filters = filters
+            .into_iter()
+            .map(|(_, include, pattern)| (include, pattern));
+        Ok(Self(filters.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Options of rsync and cp that people try, and what to write instead.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Foreign {
+    #[arg(short = 'i', long, hide = true)]
+    itemize_changes: bool,
+    #[arg(short = 'z', long, hide = true)]
+    compress: bool,
+    #[arg(short = 'H', long, hide = true)]
+    hard_links: bool,
+    #[arg(short = 'A', long, hide = true)]
+    acls: bool,
+    #[arg(short = 'X', long, hide = true)]
+    xattrs: bool,
+}
+
+impl Foreign {
+    /// What to write instead of the first of them that was given.
+    pub(crate) fn refusal(&self) -> Option<&'static str> {
+        [
+            (
+                self.itemize_changes,
+                "-i is not known here: -v names what is copied, and -n what would be",
+            ),
+            (
+                self.compress,
+                "-z is not known here: compress before, as in zstd -c FILE | xtp cp - xtp://host/FILE.zst",
+            ),
+            (
+                self.hard_links,
+                "-H is not known here: each copy says how many hard links it made files of; tar c . | xtp cp - keeps them",
+            ),
+            (
+                self.acls,
+                "-A is not known here: each copy says how many access control lists it dropped; tar c --acls . | xtp cp - \
+                 keeps them",
+            ),
+            (
+                self.xattrs,
+                "-X is not known here: each copy says how many files have extended attributes; tar c --xattrs . | xtp cp - \
+                 keeps them",
+            ),
+        ]
+        .into_iter()
+        .find_map(|(given, sentence)| given.then_some(sentence))
+    }
+}
+
+/// A rate as rsync understands it: in KiB a second, or with a unit; 0 is none.
+///
+/// # Errors
+/// A sentence that says what would be right.
+fn bwlimit(text: &str) -> Result<u64, String> {
+    let bare = text.trim();
+    if bare.parse() == Ok(0.0) {
+        return Ok(u64::MAX);
+    }
+    match bare.chars().last() {
+        Some(last) if last.is_ascii_digit() => units::rate(&format!("{bare}KiB")),
+        Some('k' | 'K' | 'm' | 'M' | 'g' | 'G') => units::rate(&format!("{bare}iB")),
+        _ => units::rate(bare),
+    }
 }

@@ -16,7 +16,8 @@ Octets of several senders are never mixed. A message is written when it is compl
 stream is written as it comes, and what others send waits until it ends; standard error
 says so. With --lines streams take turns, by lines or by their messages. With --output and
 a directory nobody waits: each has its own file, named when it is complete (.part behind the
-name: it was cut off), and nothing that is there is overwritten.
+name: it was cut off), and nothing that is there is overwritten. One whose file cannot be
+written is refused, and its sender told why; the others go on.
 
 Prints `listening on ADDR` on standard error when ready. With --timeout it ends with
 status 3 when nothing has arrived for so long. The other side is `xtp send`.";

@@ -23,6 +23,10 @@ pub(crate) struct LsArgs {
     #[arg(short, long)]
     pub(crate) directory: bool,
 
+    /// Names as they are, each ended by a zero octet; without it a newline, what is no text, and backslashes are escaped
+    #[arg(short = '0', long = "null")]
+    pub(crate) null: bool,
+
     /// xtp://host[:port]/path, all on one server
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<OsString>,

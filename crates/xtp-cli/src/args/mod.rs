@@ -33,7 +33,7 @@ pub(crate) use cast::{
 };
 pub(crate) use common::{CommonArgs, TraceFormat, WaitArg};
 pub(crate) use completions::CompletionsArgs;
-pub(crate) use cp::CpArgs;
+pub(crate) use cp::{CpArgs, LinksArg};
 pub(crate) use demo::{DemoArgs, DemoReceiverArgs};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use linkem::{LinkemArgs, Pair, Until, Way};

@@ -11,6 +11,7 @@ use crate::args::{CommonArgs, TraceFormat, WaitArg};
 mod address;
 mod host;
 mod input;
+mod limits;
 mod logging;
 mod outcome;
 mod output;
@@ -23,13 +24,14 @@ mod text;
 pub(crate) use address::{Address, host_and_port};
 pub(crate) use host::{host_name, system_text};
 pub(crate) use input::{Input, Piece};
+pub(crate) use limits::{descriptors, survive_size_limits};
 pub(crate) use outcome::{Failure, Outcome, REJECTED, Status};
 pub(crate) use output::Output;
 pub(crate) use places::{PAUSE, Pace, may_enter};
 pub(crate) use progress::{ProgressUnit, progress_bar};
 pub(crate) use samples::{Samples, Spread};
 pub(crate) use signals::Signals;
-pub(crate) use text::{Payload, peer_text, rate_text, size_text, span_text};
+pub(crate) use text::{Payload, base64, peer_text, rate_text, size_text, span_text};
 
 /// Longest wait at the end of a command for the peer to confirm what was sent in the background.
 const LINGER: Duration = Duration::from_secs(1);

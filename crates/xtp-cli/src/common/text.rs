@@ -63,6 +63,28 @@ pub(crate) fn peer_text(addr: SocketAddr) -> String {
     }
 }
 
+/// Octets in base 64 (RFC 4648), with padding.
+pub(crate) fn base64(octets: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(octets.len().div_ceil(3) * 4);
+    for group in octets.chunks(3) {
+        let number = group
+            .iter()
+            .fold(0, |number, octet| number << 8 | u32::from(*octet));
+        let number = number << (8 * (3 - group.len()));
+        for digit in 0..4 {
+            let bits = number >> (18 - 6 * digit) & 63;
+            let is_there = digit <= group.len();
+            text.push(if is_there {
+                char::from(DIGITS[bits as usize])
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}
+
 /// Octets in a JSON object: as text if they are UTF-8, else in hexadecimal.
 #[derive(Serialize)]
 pub(crate) struct Payload {

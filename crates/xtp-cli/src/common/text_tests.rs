@@ -45,3 +45,20 @@ fn payloads_are_text_or_hexadecimal() {
     );
     assert_eq!(json(b"", 0), serde_json::json!({"text": "", "octets": 0}));
 }
+
+/// The test vectors of RFC 4648, and octets that are no text.
+#[test]
+fn octets_in_base_64() {
+    for (octets, text) in [
+        (&b""[..], ""),
+        (b"f", "Zg=="),
+        (b"fo", "Zm8="),
+        (b"foo", "Zm9v"),
+        (b"foob", "Zm9vYg=="),
+        (b"fooba", "Zm9vYmE="),
+        (b"foobar", "Zm9vYmFy"),
+        (b"\xff\xfe\xfd", "//79"),
+    ] {
+        assert_eq!(super::base64(octets), text);
+    }
+}

@@ -245,7 +245,8 @@ impl<'a> Inbox<'a> {
 
     fn decode(&mut self) -> Result<Record, Fault> {
         let record = Record::decode(&mut self.message)?;
-        if let Record::Fatal { problem } = record {
+        if let Record::Fatal { mut problem } = record {
+            problem.there = true;
             return Err(Fault::Peer(problem));
         }
         if let Record::End { hash, .. } | Record::Whole { hash, .. } = &record {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use xtp::{CloseReason, Driver, Endpoint, Error, OpenOptions, Stream};
 
 use super::channel::{Inbox, Outbox};
-use super::pattern::Excludes;
+use super::pattern::{Excludes, Filter};
 use super::problem::{Code, Fault, violation};
 use super::record::{Record, VERSION, Wish};
 use super::session::{PATIENCE, configure, open_options};
@@ -76,7 +76,7 @@ impl<'a> Client<'a> {
         (outbox, inbox): (&mut Outbox<'_>, &mut Inbox<'_>),
         wish: Wish,
         paths: &[Vec<u8>],
-        excludes: &[Vec<u8>],
+        excludes: &[Filter],
     ) -> Result<(), Fault> {
         stream.set_read_timeout(Some(self.patience()));
         greet(outbox, inbox, wish, paths, excludes)?;
@@ -134,16 +134,22 @@ fn greet(
     inbox: &mut Inbox<'_>,
     wish: Wish,
     paths: &[Vec<u8>],
-    excludes: &[Vec<u8>],
+    excludes: &[Filter],
 ) -> Result<(), Fault> {
     let version = VERSION;
     outbox.push(&Record::Hello { version, wish })?;
     for path in paths {
         outbox.push(&Record::Source { path: path.clone() })?;
     }
-    for pattern in excludes {
-        let pattern = pattern.clone();
-        outbox.push(&Record::Exclude { pattern })?;
+    for filter in excludes {
+        outbox.push(&match filter.clone() {
+            Filter::Include(pattern) => Record::Include { pattern },
+            Filter::Exclude(pattern) => Record::Exclude { pattern },
+            Filter::Only(path, whole) => Record::Only {
+                path: path.as_bytes().to_vec(),
+                whole,
+            },
+        })?;
     }
     outbox.push(&Record::Start)?;
     outbox.flush()?;
@@ -153,11 +159,15 @@ fn greet(
     }
 }
 
-/// Patterns as they stand behind `--exclude`.
-pub(crate) fn excludes_of(patterns: &[Vec<u8>]) -> Excludes {
+/// Patterns as they stand behind `--include` and `--exclude`.
+pub(crate) fn excludes_of(filters: &[Filter]) -> Excludes {
     let mut excludes = Excludes::default();
-    for pattern in patterns {
-        excludes.add(pattern);
+    for filter in filters {
+        match filter {
+            Filter::Include(pattern) => excludes.filter(pattern, true),
+            Filter::Exclude(pattern) => excludes.filter(pattern, false),
+            Filter::Only(path, whole) => excludes.only(path, *whole),
+        }
     }
     excludes
 }
@@ -213,7 +223,7 @@ fn explain(doing: &str, fault: Fault, patience: Duration) -> Failure {
     match fault {
         Fault::Stopped => Failure::interrupted(),
         Fault::Peer(problem) | Fault::Here(problem) => {
-            Failure::new(problem.code.status(), format!("{doing}: {}", problem.text))
+            Failure::new(problem.status(), format!("{doing}: {}", problem.text))
         }
         Fault::Net(error) => {
             let (status, what) = match &error {

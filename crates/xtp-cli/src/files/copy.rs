@@ -1,6 +1,8 @@
 //! `xtp cp`: a copy from the first word to the last, over as many sessions as the network makes of it.
 
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,23 +10,24 @@ use xtp::{Error, Stream};
 
 use super::channel::{Inbox, Outbox};
 use super::client::{Client, Outages, excludes_of};
+use super::links::Links;
 use super::listing::expand;
 use super::local::{local_source, local_target};
 use super::location::Plan;
+use super::names::RelPath;
 use super::partial::Claims;
-use super::pattern::PATTERN_LIMIT;
-use super::problem::{Code, Fault, violation};
+use super::pattern::{Filter, PATTERN_LIMIT};
+use super::problem::{Code, Fault, Problem, violation};
 use super::receiver::receive;
 use super::record::{CopyOptions, Wish};
 use super::report::{Viewer, conclude};
 use super::sender::{Offer, Sender};
-use super::serve::survive_size_limits;
 use super::stdin::send_stdin;
 use super::stdout::{ToStdout, Written};
 use super::tally::Tally;
 use super::watch::Watch;
-use crate::args::CpArgs;
-use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar};
+use crate::args::{CpArgs, LinksArg};
+use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar, survive_size_limits};
 
 /// Longest wait for the close of an association whose outcome is known.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -32,15 +35,20 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// Copies files.
 pub(crate) fn cp(args: &CpArgs, common: &Common) -> Outcome {
     let mut plan = Plan::of(&args.paths)?;
+    if args.files_from.is_some() {
+        plan.means_content();
+    }
     survive_size_limits()?;
-    let job = Job::of(args, &plan)?;
+    let through = plan.through();
+    let streams = through.is_some();
+    let job = Job::of(args, &plan, streams)?;
     let doing = match &plan {
         Plan::Put { .. } => format!("cannot copy to {}", plan.remote()),
         Plan::Get { .. } => format!("cannot copy from {}", plan.remote()),
     };
     let client = Client::new(common, plan.address()?, doing)?;
     let began = Instant::now();
-    let lists = (args.dry_run || common.args.verbose > 0) && !plan.is_to_stdout();
+    let lists = (args.dry_run || common.args.verbose > 0) && !streams;
     let tally = Arc::new(Tally::of_client(plan.remote(), lists));
     let stopping = Arc::clone(&tally);
     common.signals.on_caught(move || stopping.stop());
@@ -48,8 +56,9 @@ pub(crate) fn cp(args: &CpArgs, common: &Common) -> Outcome {
     let stream = client.connect()?;
     let watch = Watch::new(&client.endpoint, None);
     let bar = progress_bar(&common.out, ProgressUnit::Octets, 0, label(&plan));
-    let viewer = Viewer::listing(bar, &tally, &common.out);
-    let copying = || job.run(&client, stream, &plan, &tally, &watch);
+    let viewer = Viewer::listing(bar, &tally, &common.out, args.null);
+    let written = through.map(Written::new);
+    let copying = || job.run(&client, stream, &plan, written, &tally, &watch);
     let (outcome, shown) = watch.during(viewer, &tally, copying);
     let broken = outcome.err().map(|fault| client.explain(fault));
     let broken = broken.or(shown.err());
@@ -59,19 +68,40 @@ pub(crate) fn cp(args: &CpArgs, common: &Common) -> Outcome {
 /// How to copy.
 struct Job {
     options: CopyOptions,
-    excludes: Vec<Vec<u8>>,
+    excludes: Vec<Filter>,
 }
 
 impl Job {
-    fn of(args: &CpArgs, plan: &Plan) -> Result<Self, Failure> {
-        if args.exclude.len() > PATTERN_LIMIT {
-            return Err(Failure::usage(format!("more than {PATTERN_LIMIT} --exclude")));
+    fn of(args: &CpArgs, plan: &Plan, to_stream: bool) -> Result<Self, Failure> {
+        if let Some(sentence) = args.foreign.refusal() {
+            return Err(Failure::usage(sentence));
         }
-        let streams = plan.is_from_stdin() || plan.is_to_stdout();
+        let filters = &args.filters.0;
+        if filters.len() > PATTERN_LIMIT {
+            return Err(Failure::usage(format!(
+                "more than {PATTERN_LIMIT} --include and --exclude"
+            )));
+        }
+        let streams = plan.is_from_stdin() || to_stream;
         if streams && (args.dry_run || args.delete) {
             return Err(Failure::usage(
-                "--dry-run and --delete belong to files; leave them out, or name a file instead of -",
+                "--dry-run and --delete belong to files; leave them out, or name a file instead of -, a device or a fifo",
             ));
+        }
+        let mut excludes: Vec<_> = filters
+            .iter()
+            .map(|(include, pattern)| match include {
+                true => Filter::Include(pattern.as_bytes().to_vec()),
+                false => Filter::Exclude(pattern.as_bytes().to_vec()),
+            })
+            .collect();
+        if let Some(list) = &args.files_from {
+            if streams || args.delete || plan.sources() != 1 {
+                return Err(Failure::usage(
+                    "--files-from belongs to one source, a directory, and not to --delete",
+                ));
+            }
+            excludes.extend(listed(list, args)?);
         }
         // What only root may do is no failure for others; a server decides for itself.
         let may_own = matches!(plan, Plan::Put { .. }) || rustix::process::geteuid().is_root();
@@ -82,12 +112,20 @@ impl Job {
                 unsynced: args.no_sync,
                 owner: args.archive && may_own,
                 sparse: args.sparse,
+                checksum: args.checksum,
+                ignore_times: args.ignore_times,
+                size_only: args.size_only,
+                update: args.update,
+                ignore_existing: args.ignore_existing,
+                links: match args.links {
+                    _ if args.copy_links => Links::Follow,
+                    LinksArg::Keep => Links::Keep,
+                    LinksArg::Inside => Links::Inside,
+                    LinksArg::Follow => Links::Follow,
+                    LinksArg::Skip => Links::Skip,
+                },
             },
-            excludes: args
-                .exclude
-                .iter()
-                .map(|pattern| pattern.as_bytes().to_vec())
-                .collect(),
+            excludes,
         })
     }
 
@@ -97,14 +135,15 @@ impl Job {
         client: &Client<'_>,
         mut stream: Stream,
         plan: &Plan,
+        mut written: Option<Written>,
         tally: &Tally,
         watch: &Watch<'_>,
     ) -> Result<(), Fault> {
-        let (mut outages, mut written) = (Outages::default(), Written::default());
+        let mut outages = Outages::default();
         loop {
             let session = Arc::new(stream);
             watch.follow(&session, client.common.timeout());
-            let fault = match self.session(client, plan, &session, tally, &mut written) {
+            let fault = match self.session(client, plan, &session, tally, written.as_mut()) {
                 Ok(()) => {
                     // Everything was confirmed by the other side's program; the close is a courtesy.
                     let _ = Arc::into_inner(session).map(|stream| stream.close_timeout(FAREWELL));
@@ -151,7 +190,7 @@ impl Job {
         plan: &Plan,
         stream: &Stream,
         tally: &Tally,
-        written: &mut Written,
+        written: Option<&mut Written>,
     ) -> Result<(), Fault> {
         let mut inbox = Inbox::new(stream);
         let mut outbox = Outbox::new(stream);
@@ -175,14 +214,20 @@ impl Job {
                     options,
                 };
                 for source in sources {
-                    match local_source(source) {
+                    match local_source(source, options.links) {
                         Ok(source) => offer.sources.push(source),
                         Err(problem) => offer.missed.push(problem),
                     }
                 }
                 Sender::new(stream, offer, tally).run()
             }
-            Plan::Get { sources, .. } if plan.is_to_stdout() => {
+            Plan::Get { sources, target, .. } => {
+                let Some(written) = written else {
+                    let target = local_target(target, sources, options, excludes_of(&self.excludes))?;
+                    let wish = Wish::Get { options };
+                    client.greet(stream, (&mut outbox, &mut inbox), wish, sources, &self.excludes)?;
+                    return receive(outbox, &mut inbox, target, &Claims::default(), tally);
+                };
                 let left = sources
                     .get(written.sources()..)
                     .ok_or_else(|| violation("sent more files than were asked for"))?;
@@ -195,19 +240,29 @@ impl Job {
                 )?;
                 ToStdout::new(&mut outbox, &mut inbox, written, tally).run()
             }
-            Plan::Get { sources, target, .. } => {
-                let target = local_target(target, sources, options, excludes_of(&self.excludes))?;
-                client.greet(
-                    stream,
-                    (&mut outbox, &mut inbox),
-                    Wish::Get { options },
-                    sources,
-                    &self.excludes,
-                )?;
-                receive(outbox, &mut inbox, target, &Claims::default(), tally)
-            }
         }
     }
+}
+
+/// The paths of a list, one a line, or with `-0` each ended by a zero octet.
+fn listed(list: &Path, args: &CpArgs) -> Result<Vec<Filter>, Failure> {
+    let doing = format!("cannot read {}", list.display());
+    let failed = |error: std::io::Error| Failure::failed(Problem::io(&doing, &error).text);
+    let octets = match list.as_os_str() == "-" {
+        true => {
+            let mut octets = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut octets).map(|_| octets)
+        }
+        false => std::fs::read(list),
+    };
+    let end = if args.null { 0 } else { b'\n' };
+    let octets = octets.map_err(failed)?;
+    let paths = octets.split(|octet| *octet == end);
+    let path = |path| RelPath::from_user(path).map(|path| Filter::Only(path, args.recursive));
+    paths
+        .filter(|path| !path.is_empty())
+        .map(|line| path(line).map_err(|problem| Failure::usage(problem.text)))
+        .collect()
 }
 
 /// What the bar is labelled with.

@@ -32,7 +32,7 @@ pub(crate) fn install(batch: Vec<Complete>, unsynced: bool) -> Vec<(u64, Result<
     let mut outcomes = Vec::with_capacity(batch.len());
     for (complete, sealed) in batch.into_iter().zip(sealed) {
         let folder = complete.partial.folder().clone();
-        let outcome = sealed.and_then(|()| complete.partial.install());
+        let outcome = sealed.and_then(|()| complete.partial.install(&complete.attributes));
         if outcome.is_ok()
             && !unsynced
             && let Ok(identity) = folder.identity()
@@ -50,7 +50,7 @@ pub(crate) fn install(batch: Vec<Complete>, unsynced: bool) -> Vec<(u64, Result<
 
 /// Synchronises the files of a batch side by side.
 fn seal_all(batch: &[Complete], unsynced: bool) -> Vec<Result<(), Problem>> {
-    let seal = |complete: &Complete| complete.partial.seal(&complete.attributes, !unsynced);
+    let seal = |complete: &Complete| complete.partial.seal(!unsynced);
     if batch.len() <= 1 || unsynced {
         return batch.iter().map(seal).collect();
     }

@@ -2,7 +2,7 @@
 //! the sources of `xtp cp`.
 
 use super::channel::Outbox;
-use super::names::{RelPath, is_partial, shown};
+use super::names::{RelPath, shown};
 use super::pattern::{is_pattern, matches_name};
 use super::problem::{Code, Fault, Problem};
 use super::record::{Entry, Kind, Record};
@@ -81,9 +81,6 @@ impl Listing<'_, '_> {
             .map_err(|error| Problem::io(path.to_string(), &error))?;
         for name in names {
             self.tally.check()?;
-            if is_partial(&name) {
-                continue;
-            }
             let inner = path.join(&name)?;
             match folder.find(&name) {
                 Ok(Some(seen)) => self.entry(source, &inner, folder, &name, &seen)?,
@@ -122,6 +119,7 @@ impl Listing<'_, '_> {
             name: Vec::new(),
             kind,
             stored: None,
+            hash: None,
             mode: seen.mode(),
             owner: seen.owner(),
             modified: seen.modified(),
@@ -177,7 +175,7 @@ impl Listing<'_, '_> {
         for name in names {
             // Hidden names have to be asked for.
             let hidden = name.starts_with(b".") && !part.starts_with(b".");
-            if !hidden && !is_partial(&name) && matches_name(part, &name) {
+            if !hidden && matches_name(part, &name) {
                 found.push(above.join(&name)?);
             }
         }

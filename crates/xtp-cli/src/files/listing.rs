@@ -11,12 +11,12 @@ use super::client::Client;
 use super::location::{Location, Plan};
 use super::names::{RelPath, shown};
 use super::pattern::{is_pattern, matches_name};
-use super::problem::{Code, Fault, Problem, violation};
+use super::problem::{Fault, Problem, violation};
 use super::record::{Entry, Kind, Record, Stamp, Wish};
 use super::session::SOURCE_LIMIT;
 use super::tally::Tally;
 use crate::args::LsArgs;
-use crate::common::{Address, Common, Failure, Outcome, Status};
+use crate::common::{Address, Common, Failure, Outcome, Status, base64};
 
 /// Longest wait for the close of an association whose outcome is known.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -43,6 +43,14 @@ pub(crate) fn ls(args: &LsArgs, common: &Common) -> Outcome {
         };
         if common.out.is_json() {
             object.entries.push(Line::of(entry));
+        } else if args.null {
+            let mut octets = match args.long {
+                true => details(entry).into_bytes(),
+                false => Vec::new(),
+            };
+            octets.extend_from_slice(name);
+            octets.push(0);
+            common.out.raw(&octets)?;
         } else if args.long {
             common.out.line(long(entry, name))?;
         } else {
@@ -54,8 +62,8 @@ pub(crate) fn ls(args: &LsArgs, common: &Common) -> Outcome {
         common
             .out
             .error(format_args!("xtp://{authority}/{}", problem.text));
-        if problem.code != Code::Skipped {
-            worst = Some(problem.code.status());
+        if problem.code.is_failure() {
+            worst = Some(problem.status());
         }
     }
     object.ok = worst.is_none();
@@ -140,7 +148,12 @@ fn listed(client: &Client<'_>, stream: &Stream, paths: &[Vec<u8>], itself: bool)
                 RelPath::from_peer(&entry.path)?;
                 listed.entries.push(entry);
             }
-            Record::Note { source, problem, .. } => listed.problems.push((source, problem)),
+            Record::Note {
+                source, mut problem, ..
+            } => {
+                problem.there = true;
+                listed.problems.push((source, problem));
+            }
             Record::Finish => break,
             _ => return Err(violation("sent a record that a list does not have").into()),
         }
@@ -192,9 +205,7 @@ pub(crate) fn expand(client: &Client<'_>, plan: &mut Plan, tally: &Tally) -> Out
             let text = problems
                 .first()
                 .map_or("nothing has such a name", |first| &first.text);
-            let status = problems
-                .first()
-                .map_or(Status::Failed, |first| first.code.status());
+            let status = problems.first().map_or(Status::Failed, |first| first.status());
             Err(Failure::new(status, format!("{}: {text}", client.doing)))
         }
         count if count > SOURCE_LIMIT => Err(Failure::failed(format!(
@@ -229,6 +240,9 @@ struct Object {
 #[derive(Serialize)]
 struct Line {
     path: String,
+    /// Where the path is no text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_base64: Option<String>,
     kind: &'static str,
     size: u64,
     mode: String,
@@ -237,6 +251,16 @@ struct Line {
     /// Since 1970.
     seconds: i64,
     target: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_base64: Option<String>,
+}
+
+/// Octets as JSON carries them: as they are, or where they are no text for people and in base 64.
+fn carried(octets: &[u8]) -> (String, Option<String>) {
+    match std::str::from_utf8(octets) {
+        Ok(text) => (text.to_owned(), None),
+        Err(_) => (shown(octets), Some(base64(octets))),
+    }
 }
 
 impl Line {
@@ -244,10 +268,14 @@ impl Line {
         let (kind, target) = match &entry.kind {
             Kind::Directory => ("directory", None),
             Kind::File { .. } | Kind::Stream => ("file", None),
-            Kind::Link { target } => ("link", Some(shown(target))),
+            Kind::Link { target } => ("link", Some(carried(target))),
         };
+        let (path, path_base64) = carried(&entry.path);
+        let (target, target_base64) = target.map_or((None, None), |(text, octets)| (Some(text), octets));
         Self {
-            path: shown(&entry.path),
+            path,
+            path_base64,
+            target_base64,
             kind,
             size: entry.kind.size(),
             mode: format!("{:04o}", entry.mode),
@@ -266,19 +294,27 @@ fn plain(entry: &Entry, name: &[u8]) -> String {
 
 /// A line as `ls -ln` prints it, with the time in UTC.
 fn long(entry: &Entry, name: &[u8]) -> String {
-    let (kind, target) = match &entry.kind {
-        Kind::Directory => ('d', String::new()),
-        Kind::File { .. } | Kind::Stream => ('-', String::new()),
-        Kind::Link { target } => ('l', format!(" -> {}", shown(target))),
+    let target = match &entry.kind {
+        Kind::Link { target } => format!(" -> {}", shown(target)),
+        _ => String::new(),
+    };
+    format!("{}{}{target}", details(entry), plain(entry, name))
+}
+
+/// What stands before its name.
+fn details(entry: &Entry) -> String {
+    let kind = match &entry.kind {
+        Kind::Directory => 'd',
+        Kind::File { .. } | Kind::Stream => '-',
+        Kind::Link { .. } => 'l',
     };
     format!(
-        "{kind}{} {:>5} {:>5} {:>12} {} {}{target}",
+        "{kind}{} {:>5} {:>5} {:>12} {} ",
         rights(entry.mode),
         entry.owner.user,
         entry.owner.group,
         entry.kind.size(),
-        date(entry.modified),
-        plain(entry, name)
+        date(entry.modified)
     )
 }
 

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::links::Links;
 use super::location::{last_name, local};
 use super::names::{RelPath, shown};
 use super::pattern::Excludes;
@@ -17,13 +18,18 @@ use super::walk::Source;
 
 /// A source on this machine. A path that ends with a slash or a dot stands for the directory itself, even behind a
 /// link.
-pub(super) fn local_source(path: &OsStr) -> Result<Source, Problem> {
+pub(super) fn local_source(path: &OsStr, links: Links) -> Result<Source, Problem> {
     let octets = path.as_bytes();
     let label = match octets.strip_suffix(b"/.") {
         Some(folder) if !folder.is_empty() => shown(folder),
         _ => shown(octets),
     };
     let failed = |error: std::io::Error| Problem::io(&label, &error);
+    let follow = links == Links::Follow;
+    let open = |path: &Path| match follow {
+        true => Root::open_anywhere(path),
+        false => Root::open(path),
+    };
     let name = last_name(octets);
     let whole = name.is_none() || octets.ends_with(b"/") || octets.ends_with(b"/.");
     if whole {
@@ -33,7 +39,8 @@ pub(super) fn local_source(path: &OsStr) -> Result<Source, Problem> {
             _ => Vec::new(),
         };
         return Ok(Source {
-            root: Arc::new(Root::open(Path::new(path)).map_err(failed)?),
+            root: Arc::new(open(Path::new(path)).map_err(failed)?),
+            follow,
             start: RelPath::default(),
             name,
             label,
@@ -41,7 +48,8 @@ pub(super) fn local_source(path: &OsStr) -> Result<Source, Problem> {
     }
     let name = name.unwrap_or_default();
     Ok(Source {
-        root: Arc::new(Root::open(&parent_of(octets)).map_err(failed)?),
+        root: Arc::new(open(&parent_of(octets)).map_err(failed)?),
+        follow,
         start: RelPath::default().join(name)?,
         name: name.to_vec(),
         label,

@@ -23,7 +23,8 @@ fn sources_are_names_in_directories_or_directories() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let top = dir.path().to_str().expect("text").to_owned();
     fs::create_dir(dir.path().join("d")).expect("made");
-    let found = |path: String| local_source(OsStr::new(&path)).map(|source| (source.name, source.start));
+    let found =
+        |path: String| local_source(OsStr::new(&path), Links::Keep).map(|source| (source.name, source.start));
     let named = RelPath::from_user(b"d").expect("clean");
     assert_eq!(found(format!("{top}/d")), Ok((b"d".to_vec(), named)));
     assert_eq!(

@@ -5,6 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use xtp::service_numbers;
 
+use super::stdout::Through;
 use crate::common::{Address, Failure};
 
 const SCHEME: &[u8] = b"xtp://";
@@ -166,14 +167,33 @@ impl Plan {
         })
     }
 
+    /// Number of sources.
+    pub(crate) fn sources(&self) -> usize {
+        match self {
+            Self::Put { sources, .. } => sources.len(),
+            Self::Get { sources, .. } => sources.len(),
+        }
+    }
+
+    /// Sources stand for what is in them: that goes right into the target.
+    pub(crate) fn means_content(&mut self) {
+        match self {
+            Self::Put { sources, .. } => sources.iter_mut().for_each(|source| source.push("/.")),
+            Self::Get { sources, .. } => sources.iter_mut().for_each(|source| source.extend(b"/.")),
+        }
+    }
+
     /// Whether standard input is copied.
     pub(crate) fn is_from_stdin(&self) -> bool {
         matches!(self, Self::Put { sources, .. } if sources.iter().any(|source| source == "-"))
     }
 
-    /// Whether it is copied to standard output.
-    pub(crate) fn is_to_stdout(&self) -> bool {
-        matches!(self, Self::Get { target, .. } if target == "-")
+    /// What it is written through, if the target is standard output or, for one source, a device or the like.
+    pub(crate) fn through(&self) -> Option<Through> {
+        match self {
+            Self::Get { sources, target, .. } if sources.len() == 1 || target == "-" => Through::of(target),
+            _ => None,
+        }
     }
 
     /// Where the server is.

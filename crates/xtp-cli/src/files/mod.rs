@@ -21,7 +21,11 @@ mod copy;
 #[cfg(unix)]
 mod disk;
 #[cfg(unix)]
+mod extras;
+#[cfg(unix)]
 mod install;
+#[cfg(unix)]
+mod links;
 #[cfg(unix)]
 mod list;
 #[cfg(unix)]
@@ -51,6 +55,8 @@ mod report;
 #[cfg(unix)]
 mod root;
 #[cfg(unix)]
+mod seen;
+#[cfg(unix)]
 mod sender;
 #[cfg(unix)]
 mod serve;
@@ -68,6 +74,8 @@ mod tally;
 mod walk;
 #[cfg(unix)]
 mod watch;
+#[cfg(unix)]
+mod way;
 
 #[cfg(not(unix))]
 mod elsewhere;

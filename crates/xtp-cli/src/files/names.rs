@@ -4,10 +4,8 @@ use super::problem::{Code, Problem, violation};
 
 /// Longest name of a file, octets.
 pub(crate) const NAME_LIMIT: usize = 255;
-/// Longest path, octets.
-pub(crate) const PATH_LIMIT: usize = 4_095;
-/// Deepest tree, directories above each other.
-pub(crate) const DEPTH_LIMIT: usize = 128;
+/// Longest path, octets: longer than what a system takes at once, and it is opened in parts.
+pub(crate) const PATH_LIMIT: usize = 32_767;
 
 const PARTIAL_SUFFIX: &[u8] = b".xtp-part";
 
@@ -21,7 +19,7 @@ impl RelPath {
     /// # Errors
     /// [`Code::Outside`] with `..` in it; [`Code::Limit`] if it is too long.
     pub(crate) fn from_user(path: &[u8]) -> Result<Self, Problem> {
-        let mut clean = Self::default();
+        let mut clean = Vec::with_capacity(path.len());
         for part in path.split(|octet| *octet == b'/') {
             match part {
                 b"" | b"." => {}
@@ -29,10 +27,15 @@ impl RelPath {
                     let text = "a path below the served directory must not contain '..'";
                     return Err(Problem::new(Code::Outside, format!("{}: {text}", shown(path))));
                 }
-                part => clean = clean.join(part)?,
+                part => {
+                    if !clean.is_empty() {
+                        clean.push(b'/');
+                    }
+                    clean.extend_from_slice(part);
+                }
             }
         }
-        Ok(clean)
+        Self::default().join(&clean)
     }
 
     /// A path from the other side, which must be clean.
@@ -40,21 +43,16 @@ impl RelPath {
     /// # Errors
     /// [`Code::Protocol`] if it is not; [`Code::Limit`] if it is too long.
     pub(crate) fn from_peer(path: &[u8]) -> Result<Self, Problem> {
-        let mut clean = Self::default();
-        if path.is_empty() {
-            return Ok(clean);
+        if !path.is_empty() {
+            path.split(|octet| *octet == b'/').try_for_each(check_name)?;
         }
-        for part in path.split(|octet| *octet == b'/') {
-            check_name(part)?;
-            clean = clean.join(part)?;
-        }
-        Ok(clean)
+        Self::default().join(path)
     }
 
     /// The path of `name` below this one.
     ///
     /// # Errors
-    /// [`Code::Limit`] if it is too long or too deep; [`Code::Protocol`] with a zero octet in it.
+    /// [`Code::Limit`] if it is too long; [`Code::Protocol`] with a zero octet in it.
     pub(crate) fn join(&self, name: &[u8]) -> Result<Self, Problem> {
         if name.is_empty() {
             return Ok(self.clone());
@@ -69,10 +67,8 @@ impl RelPath {
         path.extend_from_slice(name);
         let joined = Self(path);
         let longest = name.split(|octet| *octet == b'/').map(<[u8]>::len).max();
-        if longest > Some(NAME_LIMIT) || joined.0.len() > PATH_LIMIT || joined.depth() > DEPTH_LIMIT {
-            let limits = format!(
-                "names have up to {NAME_LIMIT} octets, paths up to {PATH_LIMIT}, trees up to {DEPTH_LIMIT} levels"
-            );
+        if longest > Some(NAME_LIMIT) || joined.0.len() > PATH_LIMIT {
+            let limits = format!("names have up to {NAME_LIMIT} octets, paths up to {PATH_LIMIT}");
             return Err(Problem::new(Code::Limit, format!("{joined}: {limits}")));
         }
         Ok(joined)
@@ -84,6 +80,11 @@ impl RelPath {
     /// As [`join`](Self::join).
     pub(crate) fn append(&self, below: &Self) -> Result<Self, Problem> {
         self.join(&below.0)
+    }
+
+    /// Cuts it to a path above it, of so many octets.
+    pub(crate) fn truncate(&mut self, octets: usize) {
+        self.0.truncate(octets);
     }
 
     pub(crate) fn is_root(&self) -> bool {
@@ -111,6 +112,12 @@ impl RelPath {
             return 0;
         }
         1 + self.0.iter().filter(|octet| **octet == b'/').count()
+    }
+
+    /// This path as `other` sees it, if it is that or below it.
+    pub(crate) fn below(&self, other: &Self) -> Option<Self> {
+        let rest = self.is_within(other).then(|| &self.0[other.0.len()..])?;
+        Some(Self(rest.strip_prefix(b"/").unwrap_or(rest).to_vec()))
     }
 
     /// Whether it is `other` or below it.
@@ -145,12 +152,22 @@ pub(crate) fn check_name(name: &[u8]) -> Result<(), Problem> {
     }
 }
 
-/// Octets as text that is safe on a terminal: control characters and what is no UTF-8 are escaped.
-pub(crate) fn shown(octets: &[u8]) -> String {
+/// A name as text that is safe on a terminal, and can be turned back: control characters, what is no UTF-8, and backslashes are
+/// escaped.
+pub(crate) fn shown(name: &[u8]) -> String {
+    escaped(name, true)
+}
+
+/// What somebody wrote as text that is safe on a terminal; names in it are escaped already.
+pub(crate) fn cleaned(text: &[u8]) -> String {
+    escaped(text, false)
+}
+
+fn escaped(octets: &[u8], backslash: bool) -> String {
     let mut text = String::with_capacity(octets.len());
     for chunk in octets.utf8_chunks() {
         for character in chunk.valid().chars() {
-            if character.is_control() {
+            if character.is_control() || backslash && character == '\\' {
                 text.extend(character.escape_default());
             } else {
                 text.push(character);
@@ -161,6 +178,39 @@ pub(crate) fn shown(octets: &[u8]) -> String {
         }
     }
     text
+}
+
+/// The octets of what [`shown`] made, also of several such texts one behind the other.
+pub(crate) fn turned_back(text: &str) -> Vec<u8> {
+    let mut octets = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        octets.extend_from_slice(&rest.as_bytes()[..at]);
+        rest = &rest[at + 1..];
+        let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok();
+        let (character, octet, length) = match rest.as_bytes().first() {
+            Some(b'n') => (Some('\n'), None, 1),
+            Some(b'r') => (Some('\r'), None, 1),
+            Some(b't') => (Some('\t'), None, 1),
+            Some(b'x') => {
+                let octet = rest.get(1..3).and_then(|digits| number(digits, 16));
+                (None, octet.and_then(|octet| u8::try_from(octet).ok()), 3)
+            }
+            Some(b'u') => {
+                let end = rest.find('}').unwrap_or(0);
+                let digits = rest.get(2..end).unwrap_or_default();
+                (number(digits, 16).and_then(char::from_u32), None, end + 1)
+            }
+            _ => (Some('\\'), None, 1),
+        };
+        if let Some(character) = character {
+            octets.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        octets.extend(octet);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    octets.extend_from_slice(rest.as_bytes());
+    octets
 }
 
 /// The hidden name beside `name` under which its content is collected: the same one each time, so that a later copy
@@ -179,9 +229,23 @@ pub(crate) fn partial_name(name: &[u8]) -> Vec<u8> {
     partial
 }
 
-/// Whether a file of this name is somebody's partial file, which is never copied or replaced.
+/// A name for a file beside `name` that nobody else can have taken before.
+pub(crate) fn unpredictable_name(name: &[u8]) -> Vec<u8> {
+    use std::hash::{BuildHasher, RandomState};
+    // Its keys are the system's randomness.
+    let number = RandomState::new().hash_one(name);
+    partial_name(&[name, format!(".{number:016x}").as_bytes()].concat())
+}
+
+/// What a partial file of this name becomes, as far as its name tells: one that is too long has a hash in it.
+pub(crate) fn name_of_partial(name: &[u8]) -> Option<&[u8]> {
+    let name = name.strip_prefix(b".")?.strip_suffix(PARTIAL_SUFFIX)?;
+    (!name.is_empty()).then_some(name)
+}
+
+/// Whether a file of this name may be a partial file. Anybody can give a file such a name.
 pub(crate) fn is_partial(name: &[u8]) -> bool {
-    name.len() > PARTIAL_SUFFIX.len() + 1 && name.starts_with(b".") && name.ends_with(PARTIAL_SUFFIX)
+    name_of_partial(name).is_some()
 }
 
 /// Whether a symbolic link to `target`, in a directory `depth` levels below the top of its tree, stays in the tree.

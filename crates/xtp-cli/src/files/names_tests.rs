@@ -23,8 +23,8 @@ fn what_people_write_is_cleaned() {
     for outside in ["..", "../a", "a/../b", "a/.."] {
         assert_eq!(user(outside), Err(Code::Outside), "{outside}");
     }
-    assert_eq!(user(&"a/".repeat(DEPTH_LIMIT)).map(|_| ()), Ok(()));
-    assert_eq!(user(&"a/".repeat(DEPTH_LIMIT + 1)), Err(Code::Limit));
+    assert_eq!(user(&"a/".repeat(PATH_LIMIT / 2 + 1)).map(|_| ()), Ok(()));
+    assert_eq!(user(&"a/".repeat(PATH_LIMIT / 2 + 2)), Err(Code::Limit));
     assert_eq!(user(&"n".repeat(NAME_LIMIT)).map(|_| ()), Ok(()));
     assert_eq!(user(&"n".repeat(NAME_LIMIT + 1)), Err(Code::Limit));
     assert_eq!(user("a\0b"), Err(Code::Protocol));
@@ -104,5 +104,32 @@ fn links_stay_inside_or_do_not() {
             inside,
             "{target:?} at {depth}"
         );
+    }
+}
+
+#[test]
+fn names_that_are_shown_can_be_turned_back() {
+    let every: Vec<u8> = (1..=255).collect();
+    for name in [
+        &b"plain"[..],
+        b"a\\nb",
+        b"a\nb",
+        b"\\x41",
+        b"\\",
+        b"tab\tand\r",
+        b"\xff\xfe",
+        "gr\u{fc}n \u{85}\u{1b}[2J".as_bytes(),
+        &every,
+    ] {
+        let text = shown(name);
+        assert_eq!(turned_back(&text), name, "{text}");
+        assert!(!text.contains(char::is_control));
+    }
+    assert_ne!(shown(b"a\\nb"), shown(b"a\nb"));
+    // A text in which names stand is not escaped twice.
+    assert_eq!(cleaned(shown(b"a\n\\").as_bytes()), shown(b"a\n\\"));
+    // What nobody made comes to an end.
+    for odd in ["\\", "\\u", "\\u{", "\\u{zz}", "\\x", "\\xz", "\\\u{fc}"] {
+        let _ = turned_back(odd);
     }
 }

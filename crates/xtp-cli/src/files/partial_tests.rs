@@ -33,8 +33,8 @@ fn content_is_collected_under_a_hidden_name_and_found_again() {
     let expected = *blake3::hash(b"hello ").as_bytes();
     assert_eq!((octets, hash.value()), (6, expected));
     partial.write(&[Bytes::from_static(b"world")]).expect("room");
-    partial.seal(&ATTRIBUTES, true).expect("ours");
-    partial.install().expect("ours");
+    partial.seal(true).expect("ours");
+    partial.install(&ATTRIBUTES).expect("ours");
     assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"hello world");
     assert_eq!(folder.names().expect("readable"), [b"file"]);
     assert!(lock(&claims.0).is_empty());
@@ -51,7 +51,9 @@ fn unsynchronisable(claims: &Claims, folder: &Folder) -> Partial {
     let partial = open(claims, folder).expect("opened");
     partial.write(&[Bytes::from_static(b"whole")]).expect("room");
     let (pipe, _) = io::pipe().expect("a pipe");
-    *lock(&partial.claim.file) = Some(std::os::fd::OwnedFd::from(pipe).into());
+    if let Some(held) = lock(&partial.claim.file).as_mut() {
+        held.file = std::os::fd::OwnedFd::from(pipe).into();
+    }
     partial
 }
 
@@ -60,8 +62,8 @@ fn unsynchronisable(claims: &Claims, folder: &Folder) -> Partial {
 fn sealing_waits_for_the_disk_unless_told_otherwise() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let partial = unsynchronisable(&Claims::default(), &folder(dir.path()));
-    assert_eq!(partial.seal(&ATTRIBUTES, true).expect_err("asked").code, Code::Io);
-    assert_eq!(partial.seal(&ATTRIBUTES, false), Ok(()));
+    assert_eq!(partial.seal(true).expect_err("asked").code, Code::Io);
+    assert_eq!(partial.seal(false), Ok(()));
 }
 
 #[test]
@@ -89,7 +91,7 @@ fn a_small_file_is_not_appended_to_what_a_broken_copy_left() {
     drop(broken);
     let partial = open(&claims, &folder).expect("opened again");
     partial.fill(&Bytes::from_static(b"all of it")).expect("room");
-    partial.install().expect("ours");
+    partial.install(&ATTRIBUTES).expect("ours");
     assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"all of it");
 }
 
@@ -117,9 +119,12 @@ fn the_newest_copy_takes_over_at_once() {
         .write(&[Bytes::from_static(b"more")])
         .expect_err("taken over");
     assert_eq!(refused.code, Code::TakenOver);
-    assert_eq!(older.install().expect_err("taken over").code, Code::TakenOver);
+    assert_eq!(
+        older.install(&ATTRIBUTES).expect_err("taken over").code,
+        Code::TakenOver
+    );
     newer.write(&[Bytes::from_static(b" and new")]).expect("room");
-    newer.install().expect("ours");
+    newer.install(&ATTRIBUTES).expect("ours");
     assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"old and new");
 }
 
@@ -145,9 +150,69 @@ fn links_under_the_hidden_name_are_not_written_through() {
     symlink("victim", dir.path().join(".file.xtp-part")).expect("linked");
     let partial = open(&Claims::default(), &folder).expect("opened");
     partial.write(&[Bytes::from_static(b"content")]).expect("room");
-    partial.install().expect("ours");
+    partial.install(&ATTRIBUTES).expect("ours");
     assert_eq!(fs::read(dir.path().join("victim")).expect("there"), b"precious");
     assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"content");
+}
+
+#[test]
+fn the_rights_come_last_and_what_is_verified_gets_the_name() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (claims, folder) = (Claims::default(), folder(dir.path()));
+    let partial = open(&claims, &folder).expect("opened");
+    partial.write(&[Bytes::from_static(b"verified")]).expect("room");
+    partial.seal(true).expect("ours");
+    assert_eq!(folder.look(b".file.xtp-part").expect("there").mode(), 0o600);
+    // Where others may write to the directory one of them puts a file in its place.
+    fs::write(dir.path().join("planted"), "planted").expect("written");
+    folder.rename(b"planted", b".file.xtp-part").expect("ours");
+    let refused = partial.install(&ATTRIBUTES).expect_err("another file");
+    assert_eq!(refused.code, Code::InTheWay);
+    assert!(!dir.path().join("file").exists());
+    assert_eq!(
+        fs::read(dir.path().join(".file.xtp-part")).expect("there"),
+        b"planted"
+    );
+}
+
+#[test]
+fn a_partial_file_of_another_name_is_taken_over_as_well_and_never_stays() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (claims, folder) = (Claims::default(), folder(dir.path()));
+    fs::write(dir.path().join(".file.xtp-part"), "somebody's").expect("written");
+    let older = open(&claims, &folder).expect("opened");
+    older.write(&[Bytes::from_static(b"old")]).expect("room");
+    let newer = open(&claims, &folder).expect("taken over");
+    let refused = older.install(&ATTRIBUTES).expect_err("taken over");
+    assert_eq!((newer.len(), refused.code), (Ok(0), Code::TakenOver));
+    newer.write(&[Bytes::from_static(b"new")]).expect("room");
+    assert_eq!(folder.names().expect("readable").len(), 2);
+    drop(newer);
+    assert_eq!(folder.names().expect("readable"), [b".file.xtp-part"]);
+}
+
+/// In one copy: a file, and one that is called as its partial file would be. Both orders.
+#[test]
+fn two_files_of_a_copy_do_not_meet_under_one_name() {
+    for first in [&b"file"[..], b".file.xtp-part"] {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let (claims, folder) = (Claims::default(), folder(dir.path()));
+        let mut names = [&b"file"[..], b".file.xtp-part"];
+        names.sort_by_key(|name| *name != first);
+        let partials = names.map(|name| {
+            let partial = Partial::open(&claims, &folder, name, "file").expect("opened");
+            partial.write(&[Bytes::copy_from_slice(name)]).expect("room");
+            partial
+        });
+        for partial in partials {
+            partial.install(&ATTRIBUTES).expect("ours");
+        }
+        for name in names {
+            let path = dir.path().join(std::str::from_utf8(name).expect("text"));
+            assert_eq!(fs::read(path).expect("there"), name);
+        }
+        assert_eq!(folder.names().expect("readable").len(), 2);
+    }
 }
 
 #[test]
@@ -157,6 +222,8 @@ fn nothing_stays_where_nothing_was_written() {
     drop(open(&claims, &folder).expect("opened"));
     assert!(folder.names().expect("readable").is_empty());
     // An empty file is something, once it has its name.
-    open(&claims, &folder).and_then(Partial::install).expect("ours");
+    open(&claims, &folder)
+        .and_then(|partial| partial.install(&ATTRIBUTES))
+        .expect("ours");
     assert_eq!(folder.names().expect("readable"), [b"file"]);
 }

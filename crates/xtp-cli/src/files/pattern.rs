@@ -4,6 +4,10 @@
 //! of names. A backslash takes the meaning from the octet behind it. Strangers write patterns: the time one takes is
 //! bounded by its length times that of the path.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::names::RelPath;
+
 /// Patterns one copy may have.
 pub(crate) const PATTERN_LIMIT: usize = 1_024;
 
@@ -116,46 +120,93 @@ fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|octet| *octet == b'/').filter(|part| !part.is_empty())
 }
 
-/// One thing to leave out.
+/// What is copied and what is not, as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Filter {
+    /// A pattern of names to copy though a later one leaves them out.
+    Include(Vec<u8>),
+    /// One of names to leave out.
+    Exclude(Vec<u8>),
+    /// A path of a list, beside which nothing is copied; with what is in it?
+    Only(RelPath, bool),
+}
+
+/// One thing to leave out, or to copy though a later one leaves it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Exclude {
+    include: bool,
     /// Name by name; one that is not anchored begins with `**`.
     names: Vec<Vec<u8>>,
     /// Directories only.
     directory: bool,
 }
 
-/// What a copy leaves out.
+/// What a copy leaves out: of the patterns, in their order, the first that a path is meant by decides, as for rsync.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Excludes(Vec<Exclude>);
+pub(crate) struct Excludes {
+    filters: Vec<Exclude>,
+    /// Nothing but these, what is on the way to them, and what is in those that are meant as a whole.
+    only: Option<BTreeMap<Vec<u8>, bool>>,
+}
 
 impl Excludes {
-    /// Leaves out what `pattern` stands for as well: names at any depth, or with a slash at the front paths from the top
+    /// Leaves out, or with `include` does not, what `pattern` stands for as well: names at any depth, or with a slash at the front paths from the top
     /// of a source; with one at the end directories only.
-    pub(crate) fn add(&mut self, pattern: &[u8]) {
+    pub(crate) fn filter(&mut self, pattern: &[u8], include: bool) {
         let mut names: Vec<_> = parts(pattern).map(<[u8]>::to_vec).collect();
         if !pattern.starts_with(b"/") {
             names.insert(0, b"**".to_vec());
         }
-        self.0.push(Exclude {
+        self.filters.push(Exclude {
+            include,
             names,
             directory: pattern.ends_with(b"/"),
         });
     }
 
+    /// Nothing but this path below the source, and others of which that is said: itself, or `whole` with what is in it.
+    pub(crate) fn only(&mut self, path: &RelPath, whole: bool) {
+        let only = self.only.get_or_insert_default();
+        only.insert(path.as_bytes().to_vec(), whole);
+    }
+
+    /// The paths that were named so.
+    pub(crate) fn named(&self) -> BTreeSet<Vec<u8>> {
+        self.only.iter().flat_map(BTreeMap::keys).cloned().collect()
+    }
+
+    /// Whether a path is not named, nor on the way to one that is, nor in one.
+    pub(crate) fn is_beside(&self, path: &[u8]) -> bool {
+        let Some(only) = self.only.as_ref().filter(|_| !path.is_empty()) else {
+            return false;
+        };
+        let below = [path, b"/"].concat();
+        let is_above = |named: &[u8]| named.starts_with(&below);
+        let slashes = path.iter().enumerate().filter(|(_, octet)| **octet == b'/');
+        let mut above = slashes.map(|(slash, _)| &path[..slash]);
+        !only.contains_key(path)
+            && !only
+                .range(below.clone()..)
+                .next()
+                .is_some_and(|(named, _)| is_above(named))
+            && !only.get(&b""[..]).is_some_and(|whole| *whole)
+            && !above.any(|above| only.get(above).is_some_and(|whole| *whole))
+    }
+
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.filters.len()
     }
 
     /// Whether `path`, below the top of its source, is left out.
     pub(crate) fn leave_out(&self, path: &[u8], is_directory: bool) -> bool {
-        if self.0.is_empty() {
+        if self.filters.is_empty() {
             return false;
         }
         let names: Vec<_> = parts(path).collect();
-        self.0
+        self.filters
             .iter()
-            .any(|exclude| (is_directory || !exclude.directory) && matches_names(&exclude.names, &names))
+            .find(|exclude| (is_directory || !exclude.directory) && matches_names(&exclude.names, &names))
+            .is_some_and(|exclude| !exclude.include)
     }
 }
 

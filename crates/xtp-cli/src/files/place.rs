@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::names::{RelPath, check_name, is_partial};
+use super::names::{RelPath, check_name};
 use super::pattern::Excludes;
 use super::problem::{Code, Problem, violation};
 use super::record::{CopyOptions, Entry, Kind};
@@ -103,10 +103,6 @@ impl Places {
                 at: None,
             });
         };
-        if is_partial(name) {
-            let text = format!("{label}: names like this are for files under construction; choose another");
-            return Err(Problem::new(Code::InTheWay, text));
-        }
         let name = name.to_vec();
         let at = match self.folder(&parent) {
             Err(problem)
@@ -138,16 +134,48 @@ impl Places {
         self.broken = Some(path.clone());
     }
 
-    fn folder(&mut self, path: &RelPath) -> Result<Folder, Problem> {
+    /// The directory at `path`, opened anew.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn reopen(&self, path: &RelPath) -> std::io::Result<Folder> {
+        let (root, named) = (&self.target.root, &self.target.path);
+        match path.below(named) {
+            Some(below) => root.folder(named).and_then(|top| root.below(&top, &below)),
+            None => root.folder(path),
+        }
+    }
+
+    /// Whether the user named this path: links on its way are followed as long as they stay inside.
+    pub(crate) fn is_named(&self, path: &RelPath) -> bool {
+        self.target.path.is_within(path)
+    }
+
+    /// The directory at `path`. Below what the user named no link is followed.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn folder(&mut self, path: &RelPath) -> Result<Folder, Problem> {
         match &self.folder {
             Some((known, folder)) if known == path => Ok(folder.clone()),
             _ => {
-                let folder = self.target.root.folder(path);
+                let folder = self.reopen(path);
                 let folder = folder.map_err(|error| Problem::io(self.label(path), &error))?;
                 self.folder = Some((path.clone(), folder.clone()));
                 Ok(folder)
             }
         }
+    }
+
+    fn is_local_link(&mut self, target: &RelPath) -> bool {
+        let (true, Some((parent, name))) = (self.target.names.is_some(), target.split()) else {
+            return false;
+        };
+        let seen = self
+            .folder(&parent)
+            .ok()
+            .and_then(|folder| folder.look(name).ok());
+        seen.is_some_and(|seen| seen.shape() == Shape::Link)
     }
 
     /// Where a source goes: into the target if that is a directory, else it becomes the target.
@@ -165,7 +193,8 @@ impl Places {
         let directory = match self.target.root.folder(&target) {
             Ok(_) => true,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
-            Err(error) if is_in_the_way(&error) => {
+            // A link of this machine that leads elsewhere, to no directory, is replaced as any other.
+            Err(error) if is_in_the_way(&error) || self.is_local_link(&target) => {
                 if self.target.several || self.target.slash || entry.kind == Kind::Directory {
                     let text = format!("{label}: is no directory; name one, or another target");
                     return Err(Problem::new(Code::InTheWay, text));
@@ -198,20 +227,6 @@ fn is_in_the_way(error: &std::io::Error) -> bool {
     use rustix::io::Errno;
     let errno = Errno::from_io_error(error);
     errno == Some(Errno::NOTDIR) || errno == Some(Errno::LOOP)
-}
-
-/// Whether `name` in `folder` is a directory, or a link to one that stays inside.
-pub(crate) fn is_directory(
-    root: &Root,
-    path: &RelPath,
-    folder: &Folder,
-    name: &[u8],
-) -> std::io::Result<bool> {
-    Ok(match folder.look(name)?.shape() {
-        Shape::Directory => true,
-        Shape::Link => root.folder(path).is_ok(),
-        Shape::File | Shape::Other => false,
-    })
 }
 
 #[cfg(test)]

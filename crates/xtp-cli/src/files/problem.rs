@@ -1,5 +1,6 @@
 //! What can go wrong with a file, as a code for programs and a sentence for people.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
 
@@ -25,7 +26,7 @@ pub(crate) enum Code {
     Outside = 6,
     /// Something stands in the way: a directory where a file should be, or the reverse.
     InTheWay = 7,
-    /// Neither file, directory nor a link that stays inside.
+    /// Neither file, directory nor link, or a link that was named and is not copied.
     Special = 8,
     /// The content arrived differently from how it was sent.
     Mismatch = 9,
@@ -45,13 +46,14 @@ pub(crate) enum Code {
     Limit = 16,
     /// The directory above had a problem, which was reported.
     Parent = 17,
-    /// Left out, and the copy is complete without it: below a source, something that is neither file, directory nor a
-    /// link that stays inside.
+    /// Left out, as was asked for.
     Skipped = 18,
+    /// Copied, and there is something to know about it.
+    Remark = 19,
 }
 
 impl Code {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Io,
         Self::NotFound,
         Self::Permission,
@@ -70,6 +72,7 @@ impl Code {
         Self::Limit,
         Self::Parent,
         Self::Skipped,
+        Self::Remark,
     ];
 
     /// The code of a number; numbers of the future are [`Io`](Self::Io).
@@ -78,8 +81,8 @@ impl Code {
         known.unwrap_or(Self::Io)
     }
 
-    /// The exit status of a command whose worst problem this is.
-    pub(crate) fn status(self) -> Status {
+    /// The exit status where the other side found it.
+    fn status(self) -> Status {
         match self {
             Self::Mismatch => Status::Verification,
             Self::ReadOnly | Self::Outside | Self::TakenOver | Self::TooMany | Self::Version => {
@@ -87,6 +90,11 @@ impl Code {
             }
             _ => Status::Failed,
         }
+    }
+
+    /// Whether something is not as it was asked for.
+    pub(crate) fn is_failure(self) -> bool {
+        !matches!(self, Self::Skipped | Self::Remark)
     }
 
     /// The word in `--json`.
@@ -110,6 +118,7 @@ impl Code {
             Self::Limit => "limit",
             Self::Parent => "parent",
             Self::Skipped => "skipped",
+            Self::Remark => "remark",
         }
     }
 }
@@ -120,6 +129,8 @@ pub(crate) struct Problem {
     pub(crate) code: Code,
     /// What, where, what to do.
     pub(crate) text: String,
+    /// The other side found it.
+    pub(crate) there: bool,
 }
 
 impl Problem {
@@ -127,6 +138,15 @@ impl Problem {
         Self {
             code,
             text: text.into(),
+            there: false,
+        }
+    }
+
+    /// The exit status of a command whose worst problem this is. What this side finds is no refusal by the other one.
+    pub(crate) fn status(&self) -> Status {
+        match self.code.status() {
+            Status::Refused if !self.there => Status::Failed,
+            status => status,
         }
     }
 
@@ -160,7 +180,7 @@ impl Problem {
             ),
             Some(rustix::io::Errno::LOOP) => (
                 Code::Outside,
-                "leads through a symbolic link that is not followed",
+                "leads through a symbolic link that is not followed, or through too many",
             ),
             Some(rustix::io::Errno::ISDIR) => (Code::InTheWay, "is a directory, where a file was expected"),
             Some(rustix::io::Errno::NOTDIR) => (Code::InTheWay, "is no directory; check the path"),
@@ -174,13 +194,19 @@ impl Problem {
         Self::new(code, format!("{what}: {text}"))
     }
 
-    /// The sentence cut to what a record carries.
-    pub(crate) fn short_text(&self) -> &str {
-        let mut end = self.text.len().min(TEXT_LIMIT);
+    /// The sentence cut to what a record carries: of a long path the middle is missing, and what happened is not.
+    pub(crate) fn short_text(&self) -> Cow<'_, str> {
+        if self.text.len() <= TEXT_LIMIT {
+            return Cow::Borrowed(&self.text);
+        }
+        let (mut end, mut begin) = (TEXT_LIMIT / 2, self.text.len() - TEXT_LIMIT / 2 + 3);
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        &self.text[..end]
+        while !self.text.is_char_boundary(begin) {
+            begin += 1;
+        }
+        Cow::Owned(format!("{}...{}", &self.text[..end], &self.text[begin..]))
     }
 }
 
@@ -211,6 +237,14 @@ impl From<Problem> for Fault {
     fn from(problem: Problem) -> Self {
         Self::Here(problem)
     }
+}
+
+/// What `label` seems to be: what a broken copy left.
+pub(crate) fn left(label: impl Display, what: &str) -> Problem {
+    let text = format!(
+        "{label}: looks like what a broken copy left; {what}; remove it if no copy is to continue it"
+    );
+    Problem::new(Code::Remark, text)
 }
 
 /// A violation of the protocol by the other side.

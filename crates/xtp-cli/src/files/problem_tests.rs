@@ -44,10 +44,21 @@ fn errors_of_the_system_get_codes_and_advice() {
 
 #[test]
 fn statuses_tell_refusals_and_mismatches_from_failures() {
-    assert_eq!(Code::Mismatch.status(), Status::Verification);
-    assert_eq!(Code::ReadOnly.status(), Status::Refused);
-    assert_eq!(Code::Outside.status(), Status::Refused);
-    assert_eq!(Code::NotFound.status(), Status::Failed);
+    let status = |code, there| {
+        Problem {
+            there,
+            ..Problem::new(code, "")
+        }
+        .status()
+    };
+    for there in [false, true] {
+        assert_eq!(status(Code::Mismatch, there), Status::Verification);
+        assert_eq!(status(Code::NotFound, there), Status::Failed);
+    }
+    assert_eq!(status(Code::ReadOnly, true), Status::Refused);
+    assert_eq!(status(Code::Outside, true), Status::Refused);
+    // What this end finds nobody refused.
+    assert_eq!(status(Code::Outside, false), Status::Failed);
 }
 
 #[test]

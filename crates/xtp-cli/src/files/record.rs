@@ -3,11 +3,12 @@
 use bytes::Bytes;
 
 use super::codec::{Put, Take};
+use super::links::Links;
 use super::names::{NAME_LIMIT, PATH_LIMIT};
 use super::problem::{Code, Problem, TEXT_LIMIT, violation};
 
 /// The version of the protocol both sides must speak.
-pub(crate) const VERSION: u16 = 2;
+pub(crate) const VERSION: u16 = 3;
 /// Highest version that is taken for one; anything above is damage.
 const PLAUSIBLE: u16 = 255;
 /// Largest file whose content stands in a record, octets.
@@ -33,6 +34,18 @@ pub(crate) struct CopyOptions {
     pub(crate) owner: bool,
     /// Zeros become holes, not only what is one at the source.
     pub(crate) sparse: bool,
+    /// What a sender does with links.
+    pub(crate) links: Links,
+    /// Whether a file is there already, its content tells, not its time.
+    pub(crate) checksum: bool,
+    /// No file is there already.
+    pub(crate) ignore_times: bool,
+    /// One of the same size is.
+    pub(crate) size_only: bool,
+    /// One that is newer here stays.
+    pub(crate) update: bool,
+    /// One that is here stays.
+    pub(crate) ignore_existing: bool,
 }
 
 /// What the client wants.
@@ -108,6 +121,8 @@ pub(crate) struct Entry {
     pub(crate) kind: Kind,
     /// Of a file with holes: the octets it takes on the sender's disk.
     pub(crate) stored: Option<u64>,
+    /// Of its content, where that is compared.
+    pub(crate) hash: Option<Hash>,
     /// Permission, set-ID and sticky bits, 0 to 0o7777.
     pub(crate) mode: u32,
     pub(crate) owner: Owner,
@@ -125,6 +140,10 @@ pub(crate) enum Record {
     Source { path: Vec<u8> },
     /// Client: names to leave out.
     Exclude { pattern: Vec<u8> },
+    /// Client: names to copy though a later pattern leaves them out.
+    Include { pattern: Vec<u8> },
+    /// Client: only such paths below the source, `whole` with what is in them.
+    Only { path: Vec<u8>, whole: bool },
     /// Client: all was said.
     Start,
     /// Sender: something to copy.
@@ -170,6 +189,8 @@ const WELCOME: u8 = 2;
 const SOURCE: u8 = 3;
 const START: u8 = 4;
 const EXCLUDE: u8 = 5;
+const INCLUDE: u8 = 6;
+const ONLY: u8 = 7;
 const ENTRY: u8 = 16;
 const WHOLE: u8 = 17;
 const BEGIN: u8 = 18;
@@ -198,7 +219,13 @@ const FLAG_DELETE: u16 = 8;
 const FLAG_UNSYNCED: u16 = 16;
 const FLAG_OWNER: u16 = 32;
 const FLAG_SPARSE: u16 = 64;
-const FLAGS: u16 = 127;
+const LINKS_SHIFT: u32 = 7;
+const FLAG_CHECKSUM: u16 = 512;
+const FLAG_IGNORE_TIMES: u16 = 1_024;
+const FLAG_SIZE_ONLY: u16 = 2_048;
+const FLAG_UPDATE: u16 = 4_096;
+const FLAG_IGNORE_EXISTING: u16 = 8_192;
+const FLAGS: u16 = 16_383;
 const FLAG_UNNAMED: u8 = 1;
 const FLAG_ITSELF: u8 = 1;
 
@@ -207,6 +234,8 @@ const KIND_FILE: u8 = 2;
 const KIND_LINK: u8 = 3;
 const KIND_STREAM: u8 = 4;
 const KIND_FILE_WITH_HOLES: u8 = 5;
+/// Beside that of a file: the hash of its content follows.
+const WITH_HASH: u8 = 0x80;
 
 impl Record {
     /// Appends the record to a message.
@@ -217,6 +246,8 @@ impl Record {
             Self::Welcome { version } => drop(put.u8(WELCOME).u16(*version)),
             Self::Source { path } => drop(put.u8(SOURCE).short(path)),
             Self::Exclude { pattern } => drop(put.u8(EXCLUDE).short(pattern)),
+            Self::Include { pattern } => drop(put.u8(INCLUDE).short(pattern)),
+            Self::Only { path, whole } => drop(put.u8(ONLY).u8(u8::from(*whole)).short(path)),
             Self::Start => drop(put.u8(START)),
             Self::Entry(entry) => entry.encode(put),
             Self::Whole { id, hash, content } => {
@@ -258,6 +289,13 @@ impl Record {
             },
             EXCLUDE => Self::Exclude {
                 pattern: take.short(PATH_LIMIT)?.to_vec(),
+            },
+            INCLUDE => Self::Include {
+                pattern: take.short(PATH_LIMIT)?.to_vec(),
+            },
+            ONLY => Self::Only {
+                whole: take.u8()? != 0,
+                path: take.short(PATH_LIMIT)?.to_vec(),
             },
             START => Self::Start,
             ENTRY => Self::Entry(Entry::decode(&mut take)?),
@@ -405,7 +443,8 @@ fn decode_problem(take: &mut Take<'_>) -> Result<Problem, Problem> {
     Ok(Problem {
         code,
         // Terminals act upon control characters, and a stranger wrote this.
-        text: super::names::shown(&text),
+        text: super::names::cleaned(&text),
+        there: false,
     })
 }
 
@@ -416,6 +455,12 @@ impl CopyOptions {
             + u16::from(self.unsynced) * FLAG_UNSYNCED
             + u16::from(self.owner) * FLAG_OWNER
             + u16::from(self.sparse) * FLAG_SPARSE
+            + (self.links.number() << LINKS_SHIFT)
+            + u16::from(self.checksum) * FLAG_CHECKSUM
+            + u16::from(self.ignore_times) * FLAG_IGNORE_TIMES
+            + u16::from(self.size_only) * FLAG_SIZE_ONLY
+            + u16::from(self.update) * FLAG_UPDATE
+            + u16::from(self.ignore_existing) * FLAG_IGNORE_EXISTING
     }
 
     /// A flag nobody knows may ask for anything: better nothing is done than something else.
@@ -431,6 +476,12 @@ impl CopyOptions {
             unsynced: flags & FLAG_UNSYNCED != 0,
             owner: flags & FLAG_OWNER != 0,
             sparse: flags & FLAG_SPARSE != 0,
+            links: Links::of(flags >> LINKS_SHIFT),
+            checksum: flags & FLAG_CHECKSUM != 0,
+            ignore_times: flags & FLAG_IGNORE_TIMES != 0,
+            size_only: flags & FLAG_SIZE_ONLY != 0,
+            update: flags & FLAG_UPDATE != 0,
+            ignore_existing: flags & FLAG_IGNORE_EXISTING != 0,
         })
     }
 }
@@ -447,9 +498,15 @@ impl Entry {
             .u32(self.modified.nanos);
         match (&self.kind, self.stored) {
             (Kind::Directory, _) => drop(put.u8(KIND_DIRECTORY)),
-            (Kind::File { size }, None) => drop(put.u8(KIND_FILE).u64(*size)),
-            (Kind::File { size }, Some(stored)) => {
-                put.u8(KIND_FILE_WITH_HOLES).u64(*size).u64(stored);
+            (Kind::File { size }, stored) => {
+                let with_hash = u8::from(self.hash.is_some()) * WITH_HASH;
+                let put = match stored {
+                    None => put.u8(KIND_FILE | with_hash).u64(*size),
+                    Some(stored) => put.u8(KIND_FILE_WITH_HOLES | with_hash).u64(*size).u64(stored),
+                };
+                if let Some(hash) = &self.hash {
+                    put.raw(hash);
+                }
             }
             (Kind::Link { target }, _) => drop(put.u8(KIND_LINK).short(target)),
             (Kind::Stream, _) => drop(put.u8(KIND_STREAM)),
@@ -470,8 +527,9 @@ impl Entry {
             seconds: take.i64()?,
             nanos: take.u32()?,
         };
-        let mut stored = None;
-        let kind = match take.u8()? {
+        let (mut stored, mut hash) = (None, None);
+        let number = take.u8()?;
+        let kind = match number & !WITH_HASH {
             KIND_DIRECTORY => Kind::Directory,
             KIND_FILE => Kind::File { size: take.u64()? },
             KIND_LINK => Kind::Link {
@@ -489,6 +547,12 @@ impl Entry {
                 )));
             }
         };
+        if number & WITH_HASH != 0 {
+            match kind {
+                Kind::File { .. } => hash = Some(take.array()?),
+                _ => return Err(violation("sent the hash of what is no file")),
+            }
+        }
         if mode > 0o7777 || modified.nanos >= 1_000_000_000 || i64::try_from(kind.size()).is_err() {
             return Err(violation("sent a mode, time or size that no file can have"));
         }
@@ -499,6 +563,7 @@ impl Entry {
             name,
             kind,
             stored,
+            hash,
             mode,
             owner,
             modified,

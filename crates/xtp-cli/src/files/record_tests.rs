@@ -13,6 +13,7 @@ fn entry(kind: Kind, path: &[u8]) -> Record {
         name: b"n\xff".to_vec(),
         kind,
         stored: None,
+        hash: None,
         mode: 0o640,
         owner: Owner {
             user: 1_000,
@@ -34,6 +35,15 @@ fn holes(size: u64, stored: u64) -> Record {
     Record::Entry(entry)
 }
 
+/// The same with the hash of its content.
+fn hashed(offer: Record) -> Record {
+    let Record::Entry(mut entry) = offer else {
+        unreachable!("it is an entry");
+    };
+    entry.hash = Some([7; 32]);
+    Record::Entry(entry)
+}
+
 fn get(options: CopyOptions) -> Wish {
     Wish::Get { options }
 }
@@ -45,6 +55,12 @@ fn every_option() -> CopyOptions {
         unsynced: true,
         owner: true,
         sparse: true,
+        links: Links::Follow,
+        checksum: true,
+        ignore_times: true,
+        size_only: true,
+        update: true,
+        ignore_existing: true,
     }
 }
 
@@ -52,7 +68,16 @@ fn every_record() -> Vec<Record> {
     let problem = Problem::new(Code::NoSpace, "full");
     let mut records = vec![
         Record::Welcome { version: VERSION },
+        hashed(entry(Kind::File { size: 5 }, b"a")),
+        hashed(holes(1 << 40, 5)),
         Record::Source { path: b"x".to_vec() },
+        Record::Only {
+            path: b"a/b".to_vec(),
+            whole: true,
+        },
+        Record::Include {
+            pattern: b"*.c".to_vec(),
+        },
         Record::Exclude {
             pattern: b"*.o".to_vec(),
         },
@@ -197,7 +222,7 @@ fn values_out_of_range_are_refused() {
     assert_eq!(code(hello(VERSION - 1)[..3].to_vec()), Err(Code::Version));
     assert_eq!(code(hello(16_386)), Err(Code::Protocol));
     let mut unknown = hello(VERSION);
-    *unknown.last_mut().expect("flags") |= 128;
+    *unknown.iter_mut().rev().nth(1).expect("flags") |= 0x80;
     assert_eq!(code(unknown), Err(Code::Protocol));
 }
 

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::problem::{Code, Problem};
+use super::names::turned_back;
+use super::problem::Problem;
 use super::tally::Tally;
 use crate::common::{Failure, Outcome, Output, Status, rate_text, size_text, span_text};
 
@@ -54,6 +55,8 @@ pub(crate) struct Viewer<'a> {
     tally: &'a Tally,
     told: usize,
     out: Option<&'a Output>,
+    /// Names as they are, each ended by a zero octet.
+    raw: bool,
     /// The first line that could not be printed.
     unprinted: Option<Failure>,
 }
@@ -65,14 +68,16 @@ impl<'a> Viewer<'a> {
             tally,
             told: 0,
             out: None,
+            raw: false,
             unprinted: None,
         }
     }
 
     /// One that also prints what the tally lists.
-    pub(crate) fn listing(bar: ProgressBar, tally: &'a Tally, out: &'a Output) -> Self {
+    pub(crate) fn listing(bar: ProgressBar, tally: &'a Tally, out: &'a Output, raw: bool) -> Self {
         Self {
             out: Some(out),
+            raw,
             ..Self::new(bar, tally)
         }
     }
@@ -85,7 +90,7 @@ impl<'a> Viewer<'a> {
         self.told += news.len();
         if self.out.is_some_and(Output::is_quiet) {
             // The copy is complete without it.
-            news.retain(|problem| problem.code != Code::Skipped);
+            news.retain(|problem| problem.code.is_failure());
         }
         let lines = self.tally.lines();
         if !news.is_empty() || !lines.is_empty() {
@@ -94,7 +99,11 @@ impl<'a> Viewer<'a> {
                     && !lines.is_empty()
                 {
                     // Whoever asked for a list must not take a part of it for the whole.
-                    let printed = out.line(lines.join("\n"));
+                    let printed = match self.raw {
+                        true if out.is_json() => Ok(()),
+                        true => out.raw(&raw(&lines)),
+                        false => out.line(lines.join("\n")),
+                    };
                     self.unprinted = self.unprinted.take().or(printed.err());
                 }
                 for problem in &news {
@@ -113,6 +122,15 @@ impl<'a> Viewer<'a> {
         self.bar.finish_and_clear();
         self.unprinted.map_or(Ok(()), Err)
     }
+}
+
+fn raw(lines: &[String]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    for line in lines {
+        octets.extend(turned_back(line));
+        octets.push(0);
+    }
+    octets
 }
 
 fn say(problem: &Problem) {
@@ -188,7 +206,7 @@ pub(crate) fn conclude(
 
 /// The status of the worst problem.
 fn worst(problems: &[Problem]) -> Option<Status> {
-    let weight = |code: Code| match code.status() {
+    let weight = |problem: &Problem| match problem.status() {
         Status::Verification => 2,
         Status::Refused => 1,
         _ => 0,
@@ -196,9 +214,9 @@ fn worst(problems: &[Problem]) -> Option<Status> {
     problems
         .iter()
         // What was left out does not make a copy a failure.
-        .filter(|problem| problem.code != Code::Skipped)
-        .max_by_key(|problem| weight(problem.code))
-        .map(|problem| problem.code.status())
+        .filter(|problem| problem.code.is_failure())
+        .max_by_key(|problem| weight(problem))
+        .map(Problem::status)
 }
 
 fn word(status: Status) -> &'static str {

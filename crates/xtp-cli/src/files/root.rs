@@ -12,14 +12,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, chownat,
-    fchmod, fchown, fsync, futimens, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat,
-    utimensat,
+    AtFlags, CWD, Dir, FlockOperation, Gid, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, Uid, chownat,
+    fchmod, fchown, flock, fsync, futimens, mkdirat, openat, readlinkat, renameat, statat, symlinkat,
+    unlinkat, utimensat,
 };
 use rustix::io::Errno;
 
+use super::extras::Extras;
 use super::names::RelPath;
 use super::record::{Owner, Stamp};
+pub(crate) use super::seen::{Seen, Shape};
 
 /// The top of what can be reached.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(crate) struct Root {
     top: OwnedFd,
     /// The kernel cannot resolve beneath a directory.
     by_steps: AtomicBool,
+    /// Links may lead anywhere: whoever asks is the user of this machine.
+    anywhere: bool,
 }
 
 /// An open directory below a [`Root`].
@@ -54,8 +58,17 @@ impl AsFd for Open {
 }
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// Octets of a path that every system takes at once.
+const AT_ONCE: usize = 4_000;
 /// A fifo without a writer must not hold us up.
 const READING: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
+
+/// A partial file: nothing but a file is waited for, and no link followed.
+const APPENDING: OFlags = OFlags::RDWR
+    .union(OFlags::APPEND)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
@@ -69,6 +82,18 @@ impl Root {
         Ok(Self {
             top: openat(CWD, path, DIRECTORY, Mode::empty())?,
             by_steps: AtomicBool::new(false),
+            anywhere: false,
+        })
+    }
+
+    /// The directory `path`, out of which links lead: for a user's own sources, where their links are to be followed.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(crate) fn open_anywhere(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            anywhere: true,
+            ..Self::open(path)?
         })
     }
 
@@ -88,58 +113,129 @@ impl Root {
         Ok(self.resolve(path, READING)?.into())
     }
 
+    /// The directory at `path` below another one, with no link on the way: whoever writes there goes where it says, whatever
+    /// others do meanwhile.
+    ///
+    /// # Errors
+    /// If there is none, or a link is on the way (`ELOOP`).
+    pub(crate) fn below(&self, folder: &Folder, path: &RelPath) -> io::Result<Folder> {
+        match path.is_root() {
+            true => Ok(folder.clone()),
+            false => Ok(self
+                .resolve_from(folder.0.as_fd(), path, DIRECTORY, false)?
+                .into()),
+        }
+    }
+
+    /// The file that `path` leads to, for reading.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is outside.
+    pub(crate) fn file_behind(&self, path: &RelPath) -> io::Result<File> {
+        Ok(self.resolve(path, READING.difference(OFlags::NOFOLLOW))?.into())
+    }
+
+    /// What `path` leads to.
+    ///
+    /// # Errors
+    /// If there is nothing, or it is outside.
+    pub(crate) fn look_behind(&self, path: &RelPath) -> io::Result<Seen> {
+        // It is not opened: a device may act upon that.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        let flags = READING.difference(OFlags::NOFOLLOW);
+        Ok(Seen(rustix::fs::fstat(self.resolve(path, flags)?)?))
+    }
+
     fn resolve(&self, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
+        if self.anywhere {
+            return resolve_by_steps(self.top.as_fd(), path.as_bytes(), flags, true);
+        }
+        self.resolve_from(self.top.as_fd(), path, flags, true)
+    }
+
+    /// In parts where the path is longer than the system takes.
+    fn resolve_from(
+        &self,
+        top: BorrowedFd<'_>,
+        path: &RelPath,
+        flags: OFlags,
+        links: bool,
+    ) -> io::Result<OwnedFd> {
+        let (mut rest, mut open) = (path.as_bytes(), None::<OwnedFd>);
+        while rest.len() > AT_ONCE
+            && let Some(slash) = rest[..AT_ONCE].iter().rposition(|octet| *octet == b'/')
+        {
+            let from = open.as_ref().map_or(top, AsFd::as_fd);
+            let next = self.resolve_part(from, &rest[..slash], DIRECTORY, links)?;
+            (rest, open) = (&rest[slash + 1..], Some(next));
+        }
+        self.resolve_part(open.as_ref().map_or(top, AsFd::as_fd), rest, flags, links)
+    }
+
+    fn resolve_part(
+        &self,
+        top: BorrowedFd<'_>,
+        path: &[u8],
+        flags: OFlags,
+        links: bool,
+    ) -> io::Result<OwnedFd> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if !self.by_steps.load(Ordering::Relaxed) {
-            match self.resolve_beneath(path, flags) {
+            match resolve_beneath(top, path, flags, links) {
                 // Old kernels, and filters that do not know the call.
                 Err(Errno::NOSYS | Errno::PERM) if self.probe_fails() => {}
                 outcome => return Ok(outcome?),
             }
         }
-        self.resolve_by_steps(path, flags)
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn resolve_beneath(&self, path: &RelPath, flags: OFlags) -> Result<OwnedFd, Errno> {
-        use rustix::fs::{ResolveFlags, openat2};
-        let name = if path.is_root() { b"." } else { path.as_bytes() };
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        let mut attempts = 0;
-        loop {
-            match openat2(&self.top, name, flags, Mode::empty(), resolve) {
-                // Somebody renamed something meanwhile.
-                Err(Errno::AGAIN) if attempts < 16 => attempts += 1,
-                outcome => return outcome,
-            }
-        }
+        let _ = links;
+        resolve_by_steps(top, path, flags, false)
     }
 
     /// Whether the kernel cannot even resolve the top itself.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn probe_fails(&self) -> bool {
-        let fails = self.resolve_beneath(&RelPath::default(), DIRECTORY).is_err();
+        let fails = resolve_beneath(self.top.as_fd(), b"", DIRECTORY, true).is_err();
         self.by_steps.store(fails, Ordering::Relaxed);
         fails
     }
+}
 
-    fn resolve_by_steps(&self, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
-        let Some((parent, name)) = path.split() else {
-            return Ok(openat(&self.top, ".", flags, Mode::empty())?);
-        };
-        let step = DIRECTORY | OFlags::NOFOLLOW;
-        let mut open = None;
-        for part in parent.as_bytes().split(|octet| *octet == b'/') {
-            if part.is_empty() {
-                continue;
-            }
-            let from = open.as_ref().map_or(self.top.as_fd(), AsFd::as_fd);
-            let next = openat(from, part, step, Mode::empty())?;
-            open = Some(next);
-        }
-        let from = open.as_ref().map_or(self.top.as_fd(), AsFd::as_fd);
-        Ok(openat(from, name, flags | OFlags::NOFOLLOW, Mode::empty())?)
+/// Opens `path` below `top` in one call, with links that stay inside or with none.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn resolve_beneath(top: BorrowedFd<'_>, path: &[u8], flags: OFlags, links: bool) -> Result<OwnedFd, Errno> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let name = if path.is_empty() { &b"."[..] } else { path };
+    let mut resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    if !links {
+        resolve |= ResolveFlags::NO_SYMLINKS;
     }
+    let mut attempts = 0;
+    loop {
+        match openat2(top, name, flags, Mode::empty(), resolve) {
+            // Somebody renamed something meanwhile.
+            Err(Errno::AGAIN) if attempts < 16 => attempts += 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Opens `path` below `top` name by name; no link is followed, or each.
+fn resolve_by_steps(top: BorrowedFd<'_>, path: &[u8], flags: OFlags, links: bool) -> io::Result<OwnedFd> {
+    if path.is_empty() {
+        return Ok(openat(top, ".", flags, Mode::empty())?);
+    }
+    let no_link = if links { OFlags::empty() } else { OFlags::NOFOLLOW };
+    let mut open = None::<OwnedFd>;
+    let mut names = path.split(|octet| *octet == b'/').peekable();
+    while let Some(name) = names.next() {
+        let flags = if names.peek().is_some() { DIRECTORY } else { flags };
+        let from = open.as_ref().map_or(top, AsFd::as_fd);
+        let next = openat(from, name, flags | no_link, Mode::empty())?;
+        open = Some(next);
+    }
+    open.ok_or_else(|| Errno::NOENT.into())
 }
 
 impl Folder {
@@ -203,13 +299,36 @@ impl Folder {
         Ok(symlinkat(target, &*self.0, name)?)
     }
 
-    /// Opens `name` for reading and appending, made if it is missing, readable by its owner alone.
+    /// Makes the file `name` for reading and appending, which its owner alone can open.
     ///
     /// # Errors
-    /// If it is a link or cannot be opened.
-    pub(crate) fn collect_into(&self, name: &[u8]) -> io::Result<File> {
-        let flags = READING.difference(OFlags::RDONLY) | OFlags::RDWR | OFlags::CREATE | OFlags::APPEND;
+    /// If there is anything of that name, even a link, or it cannot be made.
+    pub(crate) fn make_file(&self, name: &[u8]) -> io::Result<File> {
+        let flags = APPENDING | OFlags::CREATE | OFlags::EXCL;
         Ok(openat(&*self.0, name, flags, bits(0o600))?.into())
+    }
+
+    /// Opens the file `name` for reading and appending.
+    ///
+    /// # Errors
+    /// If there is none, or it is a link or cannot be opened.
+    pub(crate) fn reopen_file(&self, name: &[u8]) -> io::Result<File> {
+        Ok(openat(&*self.0, name, APPENDING, Mode::empty())?.into())
+    }
+
+    /// Opens the file `name` for reading.
+    ///
+    /// # Errors
+    /// If it is none that can be read.
+    pub(crate) fn open_file(&self, name: &[u8]) -> io::Result<File> {
+        Ok(openat(&*self.0, name, READING, Mode::empty())?.into())
+    }
+
+    /// Whether the file `name` is one that somebody works on.
+    pub(crate) fn is_in_use(&self, name: &[u8]) -> bool {
+        // What cannot be opened is told when it is read.
+        let open = openat(&*self.0, name, READING, Mode::empty());
+        open.is_ok_and(|open| flock(open, FlockOperation::NonBlockingLockShared) == Err(Errno::AGAIN))
     }
 
     /// Gives `from` the name `to`, in place of what has it.
@@ -231,28 +350,54 @@ impl Folder {
         }
     }
 
-    /// Sets the permission bits of the file `name`.
+    /// Sets the permission bits, and an owner if there is one, of the file `name` if that still is what was `seen`; whether
+    /// it is.
     ///
     /// # Errors
     /// If it is not ours.
-    pub(crate) fn set_mode(&self, name: &[u8], mode: u32) -> io::Result<()> {
-        let open = openat(&*self.0, name, READING, Mode::empty())?;
-        Ok(fchmod(open, bits(mode))?)
+    /// A new time as well, if there is one.
+    pub(crate) fn set_rights(
+        &self,
+        name: &[u8],
+        seen: &Seen,
+        (mode, owner, modified): (u32, Option<Owner>, Option<Stamp>),
+    ) -> io::Result<bool> {
+        // What cannot be read cannot be compared either.
+        let Ok(open) = openat(&*self.0, name, READING, Mode::empty()) else {
+            return Ok(false);
+        };
+        if Seen(rustix::fs::fstat(&open)?).identity() != seen.identity() {
+            return Ok(false);
+        }
+        set_rights(&open, mode, owner)?;
+        if let Some(modified) = modified {
+            futimens(&open, &times(modified))?;
+        }
+        Ok(true)
     }
 
-    /// Sets the owner of `name`, itself.
+    /// Sets the owner of the link `name`, which this user made.
     ///
     /// # Errors
-    /// If the process may not.
-    pub(crate) fn set_owner(&self, name: &[u8], owner: Owner) -> io::Result<()> {
+    /// If it is another's, or the process may not.
+    pub(crate) fn set_link_owner(&self, name: &[u8], owner: Owner) -> io::Result<()> {
         let (user, group) = (Uid::from_raw(owner.user), Gid::from_raw(owner.group));
-        Ok(chownat(
-            &*self.0,
-            name,
-            Some(user),
-            Some(group),
-            AtFlags::SYMLINK_NOFOLLOW,
-        )?)
+        // By its name alone it might be anything by now.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let open = openat(&*self.0, name, flags, Mode::empty())?;
+            let seen = Seen(rustix::fs::fstat(&open)?);
+            if seen.shape() != Shape::Link || !seen.is_own() {
+                return Err(Errno::PERM.into());
+            }
+            Ok(chownat(&open, "", Some(user), Some(group), AtFlags::EMPTY_PATH)?)
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        {
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            Ok(chownat(&*self.0, name, Some(user), Some(group), flags)?)
+        }
     }
 
     /// Sets owner, permission bits and time of this directory itself.
@@ -329,6 +474,39 @@ impl Folder {
         Ok(*self.0.identity.get_or_init(|| identity))
     }
 
+    /// The directory it is in.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(crate) fn above(&self) -> io::Result<Self> {
+        Ok(openat(&*self.0, "..", DIRECTORY, Mode::empty())?.into())
+    }
+
+    /// What `name` has that is not copied, or what it leads to has.
+    pub(crate) fn extras(&self, name: &[u8], follow: bool) -> Extras {
+        use std::os::fd::AsRawFd;
+        let path = [
+            format!("/proc/self/fd/{}/", self.0.handle.as_raw_fd()).as_bytes(),
+            name,
+        ]
+        .concat();
+        Extras::of_path(&path, follow).unwrap_or_else(|| {
+            // Where there is no such directory it is opened; what cannot be opened is not copied.
+            let flags = if follow {
+                READING.difference(OFlags::NOFOLLOW)
+            } else {
+                READING
+            };
+            let open = openat(&*self.0, name, flags, Mode::empty());
+            open.map(Extras::of_open).unwrap_or_default()
+        })
+    }
+
+    /// What it has itself that is not copied.
+    pub(crate) fn own_extras(&self) -> Extras {
+        Extras::of_open(&*self.0)
+    }
+
     /// The directory `name` in it; a link is not followed.
     ///
     /// # Errors
@@ -353,14 +531,18 @@ impl Attributes {
     /// # Errors
     /// If it is not ours.
     pub(crate) fn set(&self, open: impl AsFd) -> io::Result<()> {
-        if let Some(owner) = self.owner {
-            // Before the mode: a new owner costs a file its set-ID bits.
-            let (user, group) = (Uid::from_raw(owner.user), Gid::from_raw(owner.group));
-            fchown(&open, Some(user), Some(group))?;
-        }
-        fchmod(&open, bits(self.mode))?;
+        set_rights(&open, self.mode, self.owner)?;
         Ok(futimens(&open, &times(self.modified))?)
     }
+}
+
+fn set_rights(open: impl AsFd, mode: u32, owner: Option<Owner>) -> io::Result<()> {
+    if let Some(owner) = owner {
+        // Before the mode: a new owner costs a file its set-ID bits.
+        let (user, group) = (Uid::from_raw(owner.user), Gid::from_raw(owner.group));
+        fchown(&open, Some(user), Some(group))?;
+    }
+    Ok(fchmod(&open, bits(mode))?)
 }
 
 /// Waits until all of an open file is on the disk.
@@ -369,72 +551,6 @@ impl Attributes {
 /// If it is not.
 pub(crate) fn synchronise(file: &File) -> io::Result<()> {
     Ok(fsync(file)?)
-}
-
-/// What is known about a file, directory or link.
-#[derive(Clone)]
-pub(crate) struct Seen(Stat);
-
-/// The kinds of things a file system has.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Directory,
-    File,
-    Link,
-    Other,
-}
-
-// The fields' types differ between systems.
-#[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
-impl Seen {
-    /// Of an open file.
-    ///
-    /// # Errors
-    /// If the system does not say.
-    pub(crate) fn of(file: &File) -> io::Result<Self> {
-        Ok(Self(rustix::fs::fstat(file)?))
-    }
-
-    pub(crate) fn shape(&self) -> Shape {
-        match FileType::from_raw_mode(self.0.st_mode) {
-            FileType::Directory => Shape::Directory,
-            FileType::RegularFile => Shape::File,
-            FileType::Symlink => Shape::Link,
-            _ => Shape::Other,
-        }
-    }
-
-    pub(crate) fn size(&self) -> u64 {
-        u64::try_from(self.0.st_size).unwrap_or(0)
-    }
-
-    /// Permission, set-ID and sticky bits.
-    pub(crate) fn mode(&self) -> u32 {
-        self.0.st_mode as u32 & 0o7777
-    }
-
-    pub(crate) fn owner(&self) -> Owner {
-        Owner {
-            user: self.0.st_uid,
-            group: self.0.st_gid,
-        }
-    }
-
-    /// Octets it takes on the disk: fewer than its size where it has holes.
-    pub(crate) fn stored(&self) -> u64 {
-        u64::try_from(self.0.st_blocks).unwrap_or(0).saturating_mul(512)
-    }
-
-    pub(crate) fn modified(&self) -> Stamp {
-        Stamp {
-            seconds: self.0.st_mtime as i64,
-            nanos: u32::try_from(self.0.st_mtime_nsec).unwrap_or(0),
-        }
-    }
-
-    pub(crate) fn identity(&self) -> (u64, u64) {
-        (self.0.st_dev as u64, self.0.st_ino as u64)
-    }
 }
 
 /// Whether a file with time `here` was made from one with time `there`, on a file system that may keep only

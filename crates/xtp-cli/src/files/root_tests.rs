@@ -56,7 +56,9 @@ fn files_are_made_renamed_and_removed_by_name() {
     let folder = root.folder(&path("a")).expect("a directory");
     folder.make_folder(b"new", 0o500).expect("made");
     assert_eq!(folder.look(b"new").expect("there").mode() & 0o700, 0o700);
-    let file = folder.collect_into(b"part").expect("made");
+    let file = folder.make_file(b"part").expect("made");
+    assert!(folder.make_file(b"part").is_err(), "there already");
+    assert!(folder.reopen_file(b"part").is_ok() && folder.reopen_file(b"none").is_err());
     assert_eq!(folder.look(b"part").expect("there").mode(), 0o600);
     let modified = Stamp {
         seconds: 1_000_000_000,
@@ -76,12 +78,60 @@ fn files_are_made_renamed_and_removed_by_name() {
     folder.remove(b"whole").expect("ours");
     folder.remove(b"whole").expect("gone already");
     assert!(folder.find(b"whole").expect("may be looked at").is_none());
+    assert!(folder.make_file(b"back").is_err(), "there already");
+    std::os::unix::fs::symlink("b/file", dir.path().join("served/a/leads")).expect("linked");
     assert!(
-        folder.collect_into(b"back").is_err(),
+        folder.reopen_file(b"leads").is_err(),
         "links are not written through"
     );
+    folder.remove(b"leads").expect("ours");
     assert_eq!(folder.link_target(b"back").expect("a link"), b"../a");
     assert_eq!(folder.names().expect("readable"), [&b"b"[..], b"back", b"new"]);
+}
+
+#[test]
+fn no_link_is_followed_below_what_was_named() {
+    let dir = tree();
+    let root = Root::open(&dir.path().join("served")).expect("a directory");
+    for by_steps in [false, true] {
+        root.by_steps.store(by_steps, Ordering::Relaxed);
+        let top = root.folder(&path("")).expect("a directory");
+        assert!(root.below(&top, &path("")).is_ok());
+        assert!(root.below(&top, &path("a/b")).is_ok());
+        for bad in ["within", "up", "a/back/b", "a/b/file", "missing"] {
+            assert!(root.below(&top, &path(bad)).is_err(), "{bad} {by_steps}");
+        }
+    }
+}
+
+#[test]
+fn rights_are_set_of_what_was_seen() {
+    let dir = tree();
+    let root = Root::open(&dir.path().join("served")).expect("a directory");
+    let folder = root.folder(&path("a/b")).expect("a directory");
+    let seen = folder.look(b"file").expect("there");
+    assert!(
+        folder
+            .set_rights(b"file", &seen, (0o640, None, None))
+            .expect("ours")
+    );
+    assert_eq!(folder.look(b"file").expect("there").mode(), 0o640);
+    // Something else has the name by now.
+    fs::write(dir.path().join("served/a/b/other"), "other").expect("written");
+    folder.rename(b"other", b"file").expect("ours");
+    assert!(
+        !folder
+            .set_rights(b"file", &seen, (0o777, None, None))
+            .expect("looked at")
+    );
+    assert_ne!(folder.look(b"file").expect("there").mode(), 0o777);
+    fs::remove_file(dir.path().join("served/a/b/file")).expect("ours");
+    symlink("../../../secret", dir.path().join("served/a/b/file")).expect("linked");
+    assert!(
+        !folder
+            .set_rights(b"file", &seen, (0o777, None, None))
+            .expect("looked at")
+    );
 }
 
 #[test]

@@ -3,24 +3,29 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
+use std::time::{Duration, UNIX_EPOCH};
 
 use xtp::Stream;
 
 use super::channel::{Inbox, Outbox};
 use super::content_hash::{ContentHash, is_zero};
+use super::extras::Extras;
 use super::names::RelPath;
 use super::pattern::Excludes;
 use super::pool::{BUFFER, Pool};
 use super::problem::{Code, Fault, Problem, violation};
-use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record};
+use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record, Stamp};
 use super::root::{Seen, Shape};
+use super::seen::TICK;
 use super::sparse::{Run, Runs};
 use super::tally::Tally;
 use super::walk::{Holes, Missed, Source, Walk};
 
 /// Offers that may be unanswered. Bounds what the answers take as well, so they always find room on their way here.
 const AHEAD: usize = 512;
+/// Octets of their paths.
+const AHEAD_PATHS: usize = 4 << 20;
 /// How often a file that changes under way is offered anew. Then what was read of it is what is copied, and that is told.
 const ANEW: u32 = 2;
 /// Octets of a piece where zeros are to become holes: runs of zeros shorter than that stay what they are.
@@ -64,12 +69,16 @@ pub(crate) struct Sender<'a> {
     next_id: u64,
     /// Offered and not settled.
     open: HashMap<u64, Offered>,
+    /// Octets of the paths of these.
+    open_paths: usize,
     wanted: VecDeque<Wanted>,
     pool: Pool,
     tally: &'a Tally,
     missed: Vec<Problem>,
     /// Zeros become holes.
     sparse: bool,
+    /// Content is compared.
+    checksum: bool,
 }
 
 impl<'a> Sender<'a> {
@@ -80,15 +89,17 @@ impl<'a> Sender<'a> {
         Self {
             outbox: Outbox::new(stream),
             inbox: Inbox::new(stream),
-            walk: Walk::new(offer.sources, offer.excludes, holes),
+            walk: Walk::new(offer.sources, offer.excludes, holes, offer.options.links),
             walked: false,
             next_id: 0,
             open: HashMap::new(),
+            open_paths: 0,
             wanted: VecDeque::new(),
             pool: Pool::default(),
             tally,
             missed: offer.missed,
             sparse,
+            checksum: offer.options.checksum,
         }
     }
 
@@ -159,11 +170,14 @@ impl<'a> Sender<'a> {
 
     /// Offers as much as may be open.
     fn offer(&mut self) -> Result<(), Fault> {
-        while !self.walked && self.open.len() < AHEAD {
+        while !self.walked && self.open.len() < AHEAD && self.open_paths < AHEAD_PATHS {
             match self.walk.next() {
                 None => self.walked = true,
                 Some(Err(missed)) => self.note(missed)?,
                 Some(Ok(mut entry)) => {
+                    if self.checksum {
+                        entry.hash = self.hash(&entry)?;
+                    }
                     entry.id = self.next_id;
                     self.next_id += 1;
                     self.tally.offered.add(entry.kind.size());
@@ -177,12 +191,25 @@ impl<'a> Sender<'a> {
                             begun: false,
                             settled: 0,
                         };
+                        self.open_paths += offered.entry.path.len();
                         self.open.insert(offered.entry.id, offered);
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// The hash of a file's content. What cannot be read is told when it is wanted.
+    fn hash(&self, entry: &Entry) -> Result<Option<Hash>, Fault> {
+        let Kind::File { size } = entry.kind else {
+            return Ok(None);
+        };
+        let source = self.walk.source(entry.source);
+        let Ok(mut file) = source.file(&RelPath::from_peer(&entry.path)?, "") else {
+            return Ok(None);
+        };
+        hash_of(&mut file, size, self.tally)
     }
 
     /// Says that something is not offered, or is not as it should be: here, and to the other end, whose user may be the
@@ -262,7 +289,9 @@ impl<'a> Sender<'a> {
     }
 
     fn settle(&mut self, id: u64) -> Result<Offered, Fault> {
-        self.open.remove(&id).ok_or_else(|| unknown().into())
+        let offered = self.open.remove(&id).ok_or_else(unknown)?;
+        self.open_paths -= offered.entry.path.len();
+        Ok(offered)
     }
 
     /// Sends one file, or says why not.
@@ -291,14 +320,19 @@ impl<'a> Sender<'a> {
     fn content(&mut self, wanted: &Wanted, entry: &Entry) -> Result<(), Fault> {
         let source = self.walk.source(entry.source);
         let label = source.shown(&entry.path);
-        let path = source.start.append(&RelPath::from_peer(&entry.path)?)?;
         let failed = |error: std::io::Error| Problem::io(&label, &error);
-        let mut file = source.root.file(&path).map_err(failed)?;
+        let mut file = source.file(&RelPath::from_peer(&entry.path)?, &label)?;
+        // Whatever has the name by now: a fifo is not waited for, and what a device holds is no file's content.
+        let opened = see_settled(&file, &label)?;
+        if opened.shape() != Shape::File {
+            let text = format!("{label}: is no file any more");
+            return Err(Problem::new(Code::Special, text).into());
+        }
         let size = entry.kind.size();
         if size <= INLINE_LIMIT {
-            return self.whole(wanted.id, entry, &mut file, &label);
+            return self.whole((wanted.id, entry), &mut file, &opened, &label);
         }
-        if self.offers_anew(wanted.id, &see(&file, &label)?, &label)? {
+        if self.offers_anew(wanted.id, &file, [&opened; 2], &label)? {
             return Ok(());
         }
         let (mut hash, mut at) = self.prefix(&mut file, wanted, entry, &label)?;
@@ -334,10 +368,10 @@ impl<'a> Sender<'a> {
             }
         }
         let seen = see(&file, &label)?;
-        if self.offers_anew(wanted.id, &seen, &label)? {
+        if self.offers_anew(wanted.id, &file, [&opened, &seen], &label)? {
             return Ok(());
         }
-        if at < size {
+        if at < size || was_put_back(entry, [&opened, &seen]) {
             return Err(changed(&label).into());
         }
         let hash = hash.value();
@@ -382,7 +416,13 @@ impl<'a> Sender<'a> {
         Ok(octets)
     }
 
-    fn whole(&mut self, id: u64, entry: &Entry, file: &mut File, label: &str) -> Result<(), Fault> {
+    fn whole(
+        &mut self,
+        (id, entry): (u64, &Entry),
+        file: &mut File,
+        opened: &Seen,
+        label: &str,
+    ) -> Result<(), Fault> {
         let size = entry.kind.size();
         let content = self
             .pool
@@ -390,10 +430,10 @@ impl<'a> Sender<'a> {
             .map_err(|error| Problem::io(label, &error))?;
         // One look after it was read says that it was what was offered all the time.
         let seen = see(file, label)?;
-        if self.offers_anew(id, &seen, label)? {
+        if self.offers_anew(id, file, [opened, &seen], label)? {
             return Ok(());
         }
-        if content.len() as u64 != size {
+        if content.len() as u64 != size || was_put_back(entry, [opened, &seen]) {
             return Err(changed(label).into());
         }
         let hash = *blake3::hash(&content).as_bytes();
@@ -422,18 +462,25 @@ impl<'a> Sender<'a> {
     }
 
     /// Offers a file anew if it is not what was offered any more, unless that was done often enough; whether it did.
-    fn offers_anew(&mut self, id: u64, seen: &Seen, label: &str) -> Result<bool, Fault> {
+    fn offers_anew(
+        &mut self,
+        id: u64,
+        file: &File,
+        [opened, seen]: [&Seen; 2],
+        label: &str,
+    ) -> Result<bool, Fault> {
         let Some(offered) = self.open.get_mut(&id) else {
             return Ok(false);
         };
-        if offered.anew >= ANEW || is_unchanged(seen, &offered.entry) || seen.shape() != Shape::File {
+        let same = is_unchanged(seen, &offered.entry) && seen.changed() == opened.changed();
+        if offered.anew >= ANEW || same || seen.shape() != Shape::File {
             return Ok(false);
         }
         tracing::info!("{label}: changed while it was copied; it is copied again");
         offered.anew += 1;
         self.tally.offered.take(offered.entry.kind.size());
         self.tally.settled.take(std::mem::take(&mut offered.settled));
-        offered.entry = self.walk.renewed(&offered.entry, seen);
+        offered.entry = self.walk.renewed(&offered.entry, seen, Extras::of_open(file));
         self.tally.offered.add(seen.size());
         let record = Record::Entry(offered.entry.clone());
         self.outbox.push(&record)?;
@@ -498,6 +545,41 @@ fn see(file: &File, label: &str) -> Result<Seen, Problem> {
     Seen::of(file).map_err(|error| Problem::io(label, &error))
 }
 
+/// The hash of `size` octets of a file, if it has so many.
+pub(super) fn hash_of(file: &mut File, size: u64, tally: &Tally) -> Result<Option<Hash>, Fault> {
+    let (mut hasher, mut buffer, mut left) = (blake3::Hasher::new(), vec![0; BUFFER], size);
+    while left > 0 {
+        let part = usize::try_from(left).unwrap_or(BUFFER).min(BUFFER);
+        match file.read(&mut buffer[..part]) {
+            Ok(count) if count > 0 => {
+                hasher.update(&buffer[..count]);
+                left -= count as u64;
+            }
+            _ => return Ok(None),
+        }
+        tally.check()?;
+    }
+    Ok(Some(hasher.finalize().into()))
+}
+
+/// What a file is when nobody has changed it for a while: another change is seen by its time then.
+pub(super) fn see_settled(file: &File, label: &str) -> Result<Seen, Problem> {
+    let seen = see(file, label)?;
+    let changed = seen.changed();
+    let since = Duration::new(u64::try_from(changed.seconds).unwrap_or(0), changed.nanos);
+    let age = (UNIX_EPOCH + since).elapsed().unwrap_or(TICK);
+    if age >= TICK {
+        return Ok(seen);
+    }
+    std::thread::sleep(TICK - age);
+    see(file, label)
+}
+
+/// Whether a file was changed while it was read, and its time says that it was not: the next copy would take what is here for the same.
+fn was_put_back(entry: &Entry, [opened, seen]: [&Seen; 2]) -> bool {
+    is_unchanged(seen, entry) && seen.changed() != opened.changed()
+}
+
 fn unknown() -> Problem {
     violation("answered an offer that is not open")
 }
@@ -509,10 +591,15 @@ pub(super) fn changed(label: &str) -> Problem {
     )
 }
 
-/// Fails if the open file is not the one that was offered any more.
-pub(super) fn check_unchanged(file: &File, entry: &Entry, label: &str) -> Result<(), Problem> {
-    let seen = Seen::of(file).map_err(|error| Problem::io(label, &error))?;
-    if !is_unchanged(&seen, entry) {
+/// Fails if the open file is not the one that was offered any more, or was changed since then where that is known.
+pub(super) fn check_unchanged(
+    file: &File,
+    entry: &Entry,
+    since: Option<Stamp>,
+    label: &str,
+) -> Result<(), Problem> {
+    let seen = see(file, label)?;
+    if !is_unchanged(&seen, entry) || since.is_some_and(|since| seen.changed() != since) {
         return Err(changed(label));
     }
     Ok(())

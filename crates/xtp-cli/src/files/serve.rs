@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -18,10 +18,15 @@ use super::root::Root;
 use super::session::{GREETING, PATIENCE, Service, configure, tuning};
 use super::tally::Tally;
 use crate::args::ServeArgs;
-use crate::common::{Address, Common, Failure, Outcome, PAUSE, Pace, REJECTED, may_enter};
+use crate::common::{
+    Address, Common, Failure, Outcome, PAUSE, Pace, REJECTED, descriptors, may_enter, survive_size_limits,
+};
 
 /// Clients at a time whose addresses are proved, and so many others; each one has two threads.
 const SESSIONS: usize = 64;
+/// Descriptors a client takes as a rule: directories of a walk, files, and those that wait to be synchronised. One that gets none more has that
+/// told of its file.
+const OF_A_SESSION: usize = 16;
 /// Associations that have not greeted yet. They have no thread.
 const STRANGERS: usize = 256;
 /// How often a busy server looks for new clients. Nobody is refused meanwhile; greetings wait this long at most.
@@ -81,7 +86,7 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
         claims: Claims::default(),
         owner: args.owner,
     });
-    let (mut door, mut sessions) = (Door::default(), Sessions::default());
+    let (mut door, mut sessions) = (Door::default(), Sessions::new(descriptors()));
     let mut served = Served::default();
     let ended = loop {
         match door.next(&listener, &mut sessions, common) {
@@ -101,14 +106,6 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
         common.out.object(&served)?;
     }
     common.end_of_server(Err(ended))
-}
-
-/// A file that outgrows the limit of the process is an error like others; by default it would end the process.
-pub(crate) fn survive_size_limits() -> Outcome {
-    let unread = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, unread)
-        .map(drop)
-        .map_err(|error| Failure::io("cannot catch signals", &error))
 }
 
 /// Associations that began and have not greeted: whoever does not, is in nobody's way.
@@ -200,14 +197,24 @@ impl Session {
 }
 
 /// The clients that are served now.
-#[derive(Default)]
 struct Sessions {
+    /// Places for each kind of them: fewer where the system allows few open files, so that nobody takes those of others.
+    places: usize,
     sessions: Vec<Session>,
     totals: Arc<Totals>,
     looked: Option<Instant>,
 }
 
 impl Sessions {
+    fn new(descriptors: usize) -> Self {
+        Self {
+            places: (descriptors / OF_A_SESSION / 2).clamp(2, SESSIONS),
+            sessions: Vec::new(),
+            totals: Arc::default(),
+            looked: None,
+        }
+    }
+
     /// Whether nobody is served.
     fn are_idle(&mut self) -> bool {
         self.sessions.retain(|session| !session.thread.is_finished());
@@ -238,16 +245,16 @@ impl Sessions {
         let its_own = |session: &&Session| session.source == source;
         let count = alike().count();
         let gives_way = if proved {
-            if may_enter(SESSIONS, count, alike().filter(its_own).count()) {
+            if may_enter(self.places, count, alike().filter(its_own).count()) {
                 return true;
             }
-            let full = count >= SESSIONS;
+            let full = count >= self.places;
             let late = alike().filter(|session| session.stalled >= PAUSE && (full || its_own(session)));
             late.max_by_key(|session| session.stalled)
         } else {
             // Once it is proved it counts among those: of its own address not more come in this way than could in the other.
-            let greedy = self.sessions.iter().filter(its_own).count() >= SESSIONS / 2;
-            if count < SESSIONS && !greedy {
+            let greedy = self.sessions.iter().filter(its_own).count() >= self.places / 2;
+            if count < self.places && !greedy {
                 return true;
             }
             alike().find(|session| !greedy || its_own(session))
@@ -257,7 +264,7 @@ impl Sessions {
         if let Some(stream) = session.stream.upgrade() {
             stream.abort_shared();
         }
-        count < 2 * SESSIONS
+        count < 2 * self.places
     }
 
     /// Serves one more client; false if there is no room.
@@ -265,7 +272,7 @@ impl Sessions {
         let (proved, peer) = (incoming.is_proved(), incoming.peer());
         let source = peer.ip().to_canonical();
         if !self.has_room(proved, source) {
-            turn_away(incoming);
+            turn_away(incoming, self.places);
             return false;
         }
         let service = Arc::clone(service);
@@ -304,9 +311,9 @@ impl Sessions {
     }
 }
 
-fn turn_away(incoming: Incoming) {
+fn turn_away(incoming: Incoming, places: usize) {
     let text = format!(
-        "the server is busy with copies: it makes {SESSIONS} at once, and half of them for one address; try again later"
+        "the server is busy with copies: it makes {places} at once, and half of them for one address; try again later"
     );
     let stream = incoming.into_stream();
     Outbox::new(&stream).fatal(&Problem::new(Code::TooMany, text));

@@ -6,6 +6,7 @@ use std::time::Duration;
 use xtp::{OpenOptions, Stream, Tuning, service_numbers};
 
 use super::channel::{Inbox, Outbox};
+use super::links::Links;
 use super::list;
 use super::location::last_name;
 use super::names::{RelPath, shown};
@@ -127,7 +128,8 @@ impl Service {
                 }))
             }
             Wish::Get { options } => {
-                let sources = paths.iter().map(|path| self.source(path));
+                let follow = options.links == Links::Follow;
+                let sources = paths.iter().map(|path| self.source(path, follow));
                 Ok(Job::Send(Offer {
                     sources: sources.collect::<Result<_, _>>()?,
                     missed: Vec::new(),
@@ -140,10 +142,11 @@ impl Service {
         }
     }
 
-    fn source(&self, path: &[u8]) -> Result<Source, Problem> {
+    fn source(&self, path: &[u8], follow: bool) -> Result<Source, Problem> {
         let start = RelPath::from_user(path)?;
         Ok(Source {
             root: Arc::clone(&self.root),
+            follow,
             label: shown(start.as_bytes()),
             start,
             name: source_name(path),
@@ -154,9 +157,10 @@ impl Service {
 /// What a client names after its greeting: paths, and what to leave out.
 fn named(inbox: &mut Inbox<'_>) -> Result<(Vec<Vec<u8>>, Excludes), Fault> {
     let (mut paths, mut excludes) = (Vec::new(), Excludes::default());
-    let mut memory = 0;
+    let (mut memory, mut only) = (0, 0);
     loop {
-        match inbox.expect()? {
+        let record = inbox.expect()?;
+        match record {
             Record::Source { path } => {
                 memory += path.len();
                 if paths.len() >= SOURCE_LIMIT || memory > SOURCE_MEMORY {
@@ -165,12 +169,20 @@ fn named(inbox: &mut Inbox<'_>) -> Result<(Vec<Vec<u8>>, Excludes), Fault> {
                 }
                 paths.push(path);
             }
-            Record::Exclude { pattern } => {
+            Record::Exclude { ref pattern } | Record::Include { ref pattern } => {
                 if excludes.len() >= PATTERN_LIMIT {
-                    let text = format!("more than {PATTERN_LIMIT} patterns to leave out");
+                    let text = format!("more than {PATTERN_LIMIT} patterns");
                     return Err(Problem::new(Code::Limit, text).into());
                 }
-                excludes.add(&pattern);
+                excludes.filter(pattern, matches!(record, Record::Include { .. }));
+            }
+            Record::Only { path, whole } => {
+                memory += path.len();
+                only += 1;
+                if only > SOURCE_LIMIT || memory > SOURCE_MEMORY {
+                    return Err(Problem::new(Code::Limit, "too long a list of files; copy parts").into());
+                }
+                excludes.only(&RelPath::from_peer(&path)?, whole);
             }
             Record::Start => return Ok((paths, excludes)),
             _ => return Err(violation("named something else than a source").into()),

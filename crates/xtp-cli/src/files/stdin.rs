@@ -103,6 +103,7 @@ fn entry() -> Entry {
         name: NAME.to_vec(),
         kind: Kind::Stream,
         stored: None,
+        hash: None,
         mode: MODE,
         owner: Owner {
             user: rustix::process::geteuid().as_raw(),

@@ -1,8 +1,18 @@
-//! `xtp cp xtp://... -`: files one after the other to standard output. What is out is verified as far as it can be:
+//! `xtp cp xtp://... -`: files one after the other to standard output, or one into a device or fifo that was named as the
+//! target. What is out is verified as far as it can be:
 //! each file's hash is compared at its end, and after an outage with what the server has.
 
 use std::collections::VecDeque;
-use std::io::Write;
+use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::Errno;
 
 use xtp::Bytes;
 
@@ -15,9 +25,95 @@ use super::tally::Tally;
 
 static ZEROS: [u8; 65_536] = [0; 65_536];
 
+/// How often somebody is looked for who reads a fifo.
+const LOOK: Duration = Duration::from_millis(50);
+/// Links one after the other, as the system follows them.
+const LINKS: u32 = 40;
+
+/// What is written through, as it is: nothing is made, verified and renamed there.
+pub(crate) struct Through {
+    /// Standard output if there is none.
+    path: Option<PathBuf>,
+}
+
+impl Through {
+    /// Of a target that was named, if it is of that kind: standard output (-), a device, a fifo, a socket, and what a process has open.
+    pub(crate) fn of(target: &OsStr) -> Option<Self> {
+        if target == "-" {
+            return Some(Self { path: None });
+        }
+        let path = Path::new(target);
+        let seen = std::fs::metadata(path).ok()?;
+        let through = !seen.is_dir() && (!seen.is_file() || is_open_file(path));
+        through.then(|| Self {
+            path: Some(path.to_owned()),
+        })
+    }
+
+    /// Opens it; waits for a reader of a fifo.
+    fn open(&self, tally: &Tally) -> Result<Out, Fault> {
+        let Some(path) = &self.path else {
+            let label = "cannot write to standard output".to_owned();
+            return Ok((label, Box::new(io::stdout())));
+        };
+        let label = format!("cannot write to {}", shown(path.as_os_str().as_bytes()));
+        let failed = |error: io::Error| Problem::io(&label, &error);
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let flags = i32::try_from(flags.bits()).unwrap_or(0);
+        let seen = std::fs::metadata(path).map_err(failed)?;
+        let (is_fifo, is_file) = (seen.file_type().is_fifo(), seen.is_file());
+        let mut options = OpenOptions::new();
+        // What stands in a file that a process has open stays, as for any program that writes there.
+        options.write(true).append(is_file).custom_flags(flags);
+        let file = loop {
+            tally.check()?;
+            match options.open(path) {
+                Err(error) if is_fifo && Errno::from_io_error(&error) == Some(Errno::NXIO) => {
+                    std::thread::sleep(LOOK);
+                }
+                outcome => break outcome.map_err(failed)?,
+            }
+        };
+        // From here on it takes as long as it takes.
+        let kept = if is_file { OFlags::APPEND } else { OFlags::empty() };
+        fcntl_setfl(&file, kept).map_err(|errno| failed(errno.into()))?;
+        Ok((label, Box::new(file)))
+    }
+}
+
+/// Whether links lead from here to what a process has open, as /dev/stdout does.
+fn is_open_file(path: &Path) -> bool {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let Ok(parent) = parent.canonicalize() else {
+            return false;
+        };
+        let Some(name) = path.file_name() else {
+            return false;
+        };
+        let whole = parent.join(name);
+        let Ok(target) = std::fs::read_link(&whole) else {
+            return false;
+        };
+        if parent.starts_with("/proc") {
+            return true;
+        }
+        path = parent.join(target);
+    }
+    false
+}
+
+/// What messages say, and where octets go.
+type Out = (String, Box<dyn Write>);
+
 /// What is out, over all sessions.
-#[derive(Default)]
 pub(crate) struct Written {
+    through: Through,
+    out: Option<Out>,
     /// Sources that are settled.
     sources: usize,
     /// Octets of the next one, and their hash.
@@ -26,6 +122,17 @@ pub(crate) struct Written {
 }
 
 impl Written {
+    /// Nothing so far.
+    pub(crate) fn new(through: Through) -> Self {
+        Self {
+            through,
+            out: None,
+            sources: 0,
+            at: 0,
+            hash: ContentHash::default(),
+        }
+    }
+
     /// Sources that are settled: the next session asks for the others.
     pub(crate) fn sources(&self) -> usize {
         self.sources
@@ -80,6 +187,9 @@ impl<'a, 'b> ToStdout<'a, 'b> {
     }
 
     fn work(&mut self) -> Result<(), Fault> {
+        if self.written.out.is_none() {
+            self.written.out = Some(self.written.through.open(self.tally)?);
+        }
         loop {
             self.tally.check()?;
             self.ask()?;
@@ -140,7 +250,7 @@ impl<'a, 'b> ToStdout<'a, 'b> {
             self.asked = false;
             self.offered[0] = entry;
         } else if !matches!(entry.kind, Kind::File { .. }) {
-            let text = "is no file; only files go to standard output";
+            let text = "is no file; only files go to standard output, devices and fifos";
             let problem = Problem::new(Code::InTheWay, self.label(&entry, text));
             self.tally.problem(problem.clone());
             return self.outbox.push(&Record::Failed { id, problem });
@@ -266,17 +376,16 @@ impl<'a, 'b> ToStdout<'a, 'b> {
 }
 
 fn put(written: &mut Written, tally: &Tally, content: &[Bytes]) -> Result<(), Fault> {
-    let mut stdout = std::io::stdout().lock();
+    let Some((label, out)) = &mut written.out else {
+        return Err(violation("sent a file nobody wants").into());
+    };
     for part in content {
-        stdout
-            .write_all(part)
-            .map_err(|error| Problem::io("cannot write to standard output", &error))?;
+        out.write_all(part)
+            .map_err(|error| Problem::io(&*label, &error))?;
         written.hash.update(part);
         written.at += part.len() as u64;
         tally.sent.add(part.len() as u64);
         tally.settled.add(part.len() as u64);
     }
-    stdout
-        .flush()
-        .map_err(|error| Problem::io("cannot write to standard output", &error).into())
+    out.flush().map_err(|error| Problem::io(&*label, &error).into())
 }

@@ -115,6 +115,7 @@ impl Tally {
 
     /// A problem the other side told, as it is told here.
     pub(crate) fn told(&self, mut problem: Problem) -> Problem {
+        problem.there = true;
         if let Some(remote) = &self.remote {
             problem.text.insert_str(0, remote);
         }
@@ -144,6 +145,7 @@ impl Tally {
         }
         match problem.code {
             Code::Skipped => self.skipped.add(1),
+            Code::Remark => {}
             _ => self.failed.add(1),
         }
         if problems.len() < KEPT {

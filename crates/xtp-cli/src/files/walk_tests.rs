@@ -8,6 +8,7 @@ use super::*;
 
 fn source(top: &Path, start: &str, name: &str) -> Source {
     Source {
+        follow: false,
         root: Arc::new(Root::open(top).expect("a directory")),
         start: RelPath::from_user(start.as_bytes()).expect("clean"),
         name: name.as_bytes().to_vec(),
@@ -16,7 +17,7 @@ fn source(top: &Path, start: &str, name: &str) -> Source {
 }
 
 /// What was found, a line each.
-fn walked_without(sources: Vec<Source>, excludes: Excludes) -> Vec<String> {
+fn walked_with(sources: Vec<Source>, excludes: Excludes, links: Links) -> Vec<String> {
     let line = |found| match found {
         Ok(Entry {
             source,
@@ -35,11 +36,13 @@ fn walked_without(sources: Vec<Source>, excludes: Excludes) -> Vec<String> {
         }
         Err(Missed { problem, .. }) => format!("{:?} {}", problem.code, problem.text),
     };
-    Walk::new(sources, excludes, Holes::Kept).map(line).collect()
+    Walk::new(sources, excludes, Holes::Kept, links)
+        .map(line)
+        .collect()
 }
 
 fn walked(sources: Vec<Source>) -> Vec<String> {
-    walked_without(sources, Excludes::default())
+    walked_with(sources, Excludes::default(), Links::Keep)
 }
 
 #[test]
@@ -49,7 +52,6 @@ fn directories_come_before_what_is_in_them() {
     fs::create_dir_all(top.join("t/sub/deep")).expect("made");
     fs::write(top.join("t/b"), "12345").expect("written");
     fs::write(top.join("t/sub/a"), "").expect("written");
-    fs::write(top.join("t/.b.xtp-part"), "123").expect("written");
     symlink("../b", top.join("t/sub/link")).expect("linked");
     symlink("../../b", top.join("t/sub/loose")).expect("linked");
     let sources = vec![
@@ -58,7 +60,7 @@ fn directories_come_before_what_is_in_them() {
         source(top, "t/sub", ""),
     ];
     assert_eq!(
-        walked(sources),
+        walked_with(sources, Excludes::default(), Links::Inside),
         [
             "0  [t] directory",
             "0 b [] file of 5",
@@ -77,19 +79,37 @@ fn directories_come_before_what_is_in_them() {
     );
 }
 
+/// What a broken copy left is offered behind its name, and what it looks like is said.
 #[test]
-fn partial_files_are_not_sources() {
+fn partial_files_are_files_and_told() {
+    use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().expect("a temporary directory");
-    fs::write(dir.path().join(".b.xtp-part"), "123").expect("written");
+    let (left, under_way) = (dir.path().join(".b.xtp-part"), dir.path().join(".c.xtp-part"));
+    for path in [&left, &under_way] {
+        fs::write(path, "123").expect("written");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("ours");
+    }
+    fs::write(dir.path().join(".d.xtp-part"), "other").expect("written");
+    let open = fs::File::open(&under_way).expect("there");
+    open.lock().expect("free");
     let found = walked(vec![
         source(dir.path(), ".b.xtp-part", ".b.xtp-part"),
+        source(dir.path(), ".c.xtp-part", ".c.xtp-part"),
         source(dir.path(), "", "all"),
     ]);
+    let looks =
+        "looks like what a broken copy left; it is copied as it is; remove it if no copy is to continue it";
     assert_eq!(
         found,
         [
-            "Special src/.b.xtp-part: is part of an unfinished copy; skipped",
-            "1  [all] directory",
+            "0  [.b.xtp-part] file of 3".to_owned(),
+            format!("Remark src/.b.xtp-part: {looks}"),
+            "Special src/.c.xtp-part: a copy is writing it; skipped".to_owned(),
+            "2  [all] directory".to_owned(),
+            "2 .b.xtp-part [] file of 3".to_owned(),
+            format!("Remark src/.b.xtp-part: {looks}"),
+            "Skipped src/.c.xtp-part: a copy is writing it; skipped".to_owned(),
+            "2 .d.xtp-part [] file of 5".to_owned(),
         ]
     );
 }
@@ -104,11 +124,11 @@ fn what_is_excluded_is_neither_offered_nor_entered() {
     }
     symlink("/etc/passwd", top.join("t/out.o")).expect("linked");
     let mut excludes = Excludes::default();
-    excludes.add(b"target/");
-    excludes.add(b"*.o");
+    excludes.filter(b"target/", false);
+    excludes.filter(b"*.o", false);
     let sources = vec![source(top, "t", "t"), source(top, "t/a.o", "a.o")];
     assert_eq!(
-        walked_without(sources, excludes),
+        walked_with(sources, excludes, Links::Keep),
         ["0  [t] directory", "0 a.c [] file of 0"]
     );
 }
@@ -121,7 +141,12 @@ fn files_with_holes_are_known() {
     fs::write(dir.path().join("whole"), vec![1; 1 << 20]).expect("written");
     fs::write(dir.path().join("small"), "x").expect("written");
     let stored = |holes| -> Vec<_> {
-        let walk = Walk::new(vec![source(dir.path(), "", "")], Excludes::default(), holes);
+        let walk = Walk::new(
+            vec![source(dir.path(), "", "")],
+            Excludes::default(),
+            holes,
+            Links::Keep,
+        );
         walk.map(|found| found.expect("readable").stored.is_some())
             .collect()
     };

@@ -279,3 +279,54 @@ fn what_is_no_way_to_say_it() {
         assert!(!ended.said.is_empty(), "{arguments:?}");
     }
 }
+
+/// A device or fifo in the directory is not replaced, whoever sends a file of that name.
+#[test]
+fn what_is_no_file_is_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let dir = tempdir().expect("a directory");
+    fs::write(dir.path().join("file"), content(1, 200_000)).expect("written");
+    fs::create_dir(dir.path().join("out")).expect("made");
+    for (path, name, group) in [("file", "file", "239.77.3.61"), ("-", "stdin", "239.77.3.62")] {
+        let fifo = dir.path().join("out").join(name);
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+        assert!(made.expect("it runs").success());
+        let receiver = recv(group, "out", &[], dir.path());
+        send(path, group, &["--expect", "1"], dir.path()).end().expect(1);
+        let ended = receiver.end().expect(1);
+        assert!(
+            ended.said.contains("a device, fifo or socket is in the way"),
+            "{}",
+            ended.said
+        );
+        let seen = fs::symlink_metadata(&fifo).expect("there");
+        assert!(seen.file_type().is_fifo());
+    }
+}
+
+/// What is no file cannot be sent: the sender says so in its status, and the receivers have all that was.
+#[test]
+fn what_cannot_be_sent_shows_at_the_sender() {
+    let dir = tempdir().expect("a directory");
+    let tree = dir.path().join("tree");
+    fs::create_dir_all(&tree).expect("made");
+    fs::create_dir(dir.path().join("out")).expect("made");
+    fs::write(tree.join("file"), "content").expect("written");
+    let _socket = std::os::unix::net::UnixListener::bind(tree.join("socket")).expect("bound");
+    let group = "239.77.3.63";
+    let receiver = recv(group, "out", &[], dir.path());
+    let sent = send("tree", group, &["--expect", "1"], dir.path())
+        .end()
+        .expect(1);
+    assert!(
+        sent.said.contains("tree/socket: is a socket, fifo or device"),
+        "{}",
+        sent.said
+    );
+    assert_eq!(states(&sent.report())[0].1, "complete", "{}", sent.report());
+    receiver.end().expect(0);
+    assert_eq!(
+        fs::read_to_string(dir.path().join("out/tree/file")).expect("there"),
+        "content"
+    );
+}

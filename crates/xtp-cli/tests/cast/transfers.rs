@@ -112,6 +112,7 @@ fn a_tree_with_everything_in_it() {
     }
     fs::set_permissions(tree.join("small"), fs::Permissions::from_mode(0o640)).expect("ours");
     std::os::unix::fs::symlink("../small", tree.join("sub/link")).expect("linked");
+    std::os::unix::fs::symlink("/nowhere/at/all", tree.join("sub/out")).expect("linked");
     // What is there already, and the same, is taken all the same; what is in the way is replaced.
     fs::create_dir_all(dir.path().join("out/tree")).expect("made");
     fs::write(dir.path().join("out/tree/small"), "something else").expect("written");
@@ -142,6 +143,10 @@ fn a_tree_with_everything_in_it() {
             "{name}"
         );
     }
+    assert_eq!(
+        fs::read_link(out.join("sub/out")).unwrap().to_str(),
+        Some("/nowhere/at/all")
+    );
     assert_eq!(
         fs::read_link(out.join("sub/link")).unwrap().to_str(),
         Some("../small")

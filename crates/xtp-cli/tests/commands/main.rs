@@ -5,6 +5,7 @@ mod bench_saved;
 mod demo;
 mod generated;
 mod host;
+mod inbox;
 mod linkem;
 mod messages;
 mod mute;

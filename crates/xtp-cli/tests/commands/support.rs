@@ -53,8 +53,22 @@ impl Done {
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtp"));
+    command.args(args);
+    piped(command)
+}
+
+/// The same where the system allows less: what stands behind `ulimit`.
+fn limited(limit: &str, args: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
     command
-        .args(args)
+        .args(["-c", &script, env!("CARGO_BIN_EXE_xtp")])
+        .args(args);
+    piped(command)
+}
+
+fn piped(mut command: Command) -> Command {
+    command
         .env_remove("RUST_LOG")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -85,7 +99,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut child = command(args).spawn().expect("the command starts");
+        Self::of(command(args))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.spawn().expect("the command starts");
         let mut stdout = child.stdout.take().expect("a pipe");
         let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let (sender, lines) = channel();
@@ -113,7 +131,15 @@ impl Running {
 
     /// Starts a listener; returns it with the address it says it listens on.
     pub(crate) fn listener(args: &[&str]) -> (Self, String) {
-        let mut running = Self::start(args);
+        Self::listening(Self::start(args))
+    }
+
+    /// The same under a limit of the system.
+    pub(crate) fn limited_listener(limit: &str, args: &[&str]) -> (Self, String) {
+        Self::listening(Self::of(limited(limit, args)))
+    }
+
+    fn listening(mut running: Self) -> (Self, String) {
         let line = running.wait_for("listening on ");
         let address = line.trim_start_matches("listening on ").to_owned();
         (running, address)

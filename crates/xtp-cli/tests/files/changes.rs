@@ -143,3 +143,62 @@ fn a_file_that_becomes_shorter_all_the_time_leaves_what_was_there() {
     up.expect_failure(1, "changed while it was copied");
     assert_eq!(fs::read_to_string(served.join("file")).expect("there"), "old");
 }
+
+/// Nobody can put back when a file was changed last.
+#[test]
+fn a_file_whose_time_is_put_back_is_not_copied_in_two_parts() {
+    let dir = tempdir().expect("a directory");
+    let (local, served) = (dir.path().join("disk"), dir.path().join("served"));
+    fs::create_dir(&served).expect("made");
+    let size = 24 << 20;
+    fs::write(&local, content(1, size)).expect("written");
+    let modified = fs::metadata(&local)
+        .and_then(|seen| seen.modified())
+        .expect("a time");
+    let server = Server::start(&served, &[]);
+    let source = Server::start(dir.path(), &[]);
+    let back = dir.path().join("back");
+    for (arguments, target, partial, seed) in [
+        (
+            [text(&local), server.url("")],
+            served.join("disk"),
+            served.join(".disk.xtp-part"),
+            2,
+        ),
+        (
+            [source.url("disk"), text(&back)],
+            back.clone(),
+            dir.path().join(".back.xtp-part"),
+            3,
+        ),
+    ] {
+        let copy = begin(&[&SLOW[..], &arguments.each_ref().map(String::as_str)].concat());
+        grown(&partial, 4 << 20);
+        let file = File::options().write(true).open(&local).expect("ours");
+        file.write_all_at(&content(seed, size), 0).expect("ours");
+        file.set_modified(modified).expect("ours");
+        drop(file);
+        finish(copy).expect_ok();
+        assert!(fs::read(&target).expect("there") == content(seed, size));
+    }
+    // Changed again and again: what would be taken for a whole copy the next time is none.
+    let done = AtomicBool::new(false);
+    let write = || {
+        let file = File::options().write(true).open(&local).expect("ours");
+        let mut octet = 0_u8;
+        while !done.load(Ordering::Relaxed) {
+            octet = octet.wrapping_add(1);
+            file.write_all_at(&[octet], 0).expect("ours");
+            file.set_modified(modified).expect("ours");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    };
+    let up = std::thread::scope(|scope| {
+        scope.spawn(write);
+        let up = cp(&[&BRISK[..], &[&text(&local), &server.url("new")]].concat());
+        done.store(true, Ordering::Relaxed);
+        up
+    });
+    up.expect_failure(1, "changed while it was copied");
+    assert!(!served.join("new").exists());
+}

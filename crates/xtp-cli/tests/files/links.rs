@@ -3,64 +3,155 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 
 use tempfile::tempdir;
 
-use crate::support::{Server, cp, text};
+use crate::support::{Server, assert_same, content, cp, text};
+
+/// Links of all kinds, and a socket that is to stay open.
+fn plant(top: &Path) -> UnixListener {
+    fs::create_dir_all(top.join("sub")).expect("made");
+    fs::write(top.join("file"), "content").expect("written");
+    for (link, target) in LINKS {
+        symlink(target, top.join(link)).expect("linked");
+    }
+    UnixListener::bind(top.join("socket")).expect("bound")
+}
+
+const LINKS: [(&str, &str); 6] = [
+    ("inner", "sub"),
+    ("sub/up", "../file"),
+    ("dangling", "nothing"),
+    ("absolute", "/etc/passwd"),
+    ("sub/out", "../../x"),
+    ("sneaky", "sub/../../x"),
+];
 
 #[test]
-fn links_inside_are_links_and_others_are_named_and_skipped() {
+fn links_are_links_and_what_cannot_be_copied_shows() {
     let dir = tempdir().expect("a directory");
     let (local, served) = (dir.path().join("t"), dir.path().join("served"));
-    fs::create_dir_all(local.join("sub")).expect("made");
     fs::create_dir(&served).expect("made");
-    fs::write(local.join("file"), "content").expect("written");
-    for (link, target) in [
-        ("inner", "sub"),
-        ("sub/up", "../file"),
-        ("dangling", "nothing"),
-        ("absolute", "/etc/passwd"),
-        ("sub/out", "../../x"),
-        ("sneaky", "sub/../../x"),
-    ] {
-        symlink(target, local.join(link)).expect("linked");
-    }
-    let _socket = UnixListener::bind(local.join("socket")).expect("bound");
+    let socket = plant(&local);
     let server = Server::start(&served, &[]);
-    let up = cp(&[text(&local), server.url("")]).expect_ok();
-    assert_eq!(
-        (up.number("files"), up.number("links"), up.number("failed")),
-        (1, 3, 0)
+    let back = dir.path().join("back");
+    let source = Server::start(dir.path(), &[]);
+    for (arguments, target) in [
+        ([text(&local), server.url("")], served.join("t")),
+        ([source.url("t"), text(&back)], back.clone()),
+    ] {
+        let copied = cp(&arguments).expect_failure(1, "t/socket: is a socket, fifo or device");
+        assert_eq!((copied.number("files"), copied.number("links")), (1, 6));
+        assert_eq!((copied.number("failed"), copied.number("skipped")), (1, 0));
+        assert!(copied.errors.contains("1 failed"), "{}", copied.errors);
+        for (link, leads) in LINKS {
+            let there = fs::read_link(target.join(link)).expect("a link");
+            assert_eq!(there.to_str(), Some(leads));
+        }
+    }
+    // A mirror: what cannot be copied is no reason not to remove, and its name is left alone.
+    fs::write(served.join("t/stale"), "stale").expect("written");
+    fs::write(served.join("t/socket"), "kept").expect("written");
+    let up = cp(&["--delete", &text(&local), &server.url("")]).expect_failure(1, "t/socket: ");
+    assert_eq!((up.number("deleted"), up.number("unchanged")), (1, 7));
+    assert!(served.join("t/socket").exists());
+    drop(socket);
+    fs::remove_file(local.join("socket")).expect("ours");
+    cp(&[text(&local), server.url("")]).expect_ok();
+    // Named itself: the link, not what it leads to.
+    let out = dir.path().join("out");
+    cp(&[source.url("t/absolute"), text(&out)]).expect_ok();
+    assert_eq!(fs::read_link(&out).expect("a link").to_str(), Some("/etc/passwd"));
+}
+
+#[test]
+fn links_are_left_out_where_that_is_asked_for() {
+    let dir = tempdir().expect("a directory");
+    drop(plant(&dir.path().join("t")));
+    fs::remove_file(dir.path().join("t/socket")).expect("ours");
+    let server = Server::start(dir.path(), &[]);
+    for (how, links, skipped) in [("inside", 3, 3), ("skip", 0, 6), ("keep", 6, 0)] {
+        let (local, there) = (text(&dir.path().join("t")), dir.path().join(how));
+        let option = format!("--links={how}");
+        let up = cp(&[&option, &local, &server.url(how)]).expect_ok();
+        let down = cp(&[&option, &server.url("t"), &text(&there.join("down"))]).expect_ok();
+        for copied in [up, down] {
+            assert_eq!(
+                (copied.number("links"), copied.number("skipped")),
+                (links, skipped),
+                "{how}"
+            );
+            assert_eq!(copied.errors.contains(&format!("{skipped} skipped")), skipped > 0);
+        }
+        assert_eq!(fs::symlink_metadata(there.join("down/inner")).is_ok(), links > 0);
+        assert_eq!(fs::symlink_metadata(there.join("absolute")).is_ok(), links == 6);
+    }
+    // What was named is not left out without a failure.
+    let out = text(&dir.path().join("out"));
+    cp(&["--links=skip", &server.url("t/inner"), &out])
+        .expect_failure(1, "is a symbolic link (sub); skipped");
+}
+
+#[test]
+fn links_are_followed_where_that_is_asked_for() {
+    let dir = tempdir().expect("a directory");
+    let (local, outside, served) = (
+        dir.path().join("served/t"),
+        dir.path().join("outside"),
+        dir.path().join("served"),
     );
-    assert_eq!(up.number("skipped"), 4);
-    assert!(up.errors.contains("leads outside"), "{}", up.errors);
-    for skipped in ["absolute", "sub/out", "sneaky", "socket"] {
-        assert!(up.errors.contains(&format!("t/{skipped}: ")), "{}", up.errors);
+    for made in [local.join("sub"), outside.join("deep"), served.clone()] {
+        fs::create_dir_all(made).expect("made");
+    }
+    fs::write(local.join("sub/file"), content(1, 300_000)).expect("written");
+    fs::write(outside.join("deep/small"), "small").expect("written");
+    symlink("sub", local.join("inner")).expect("linked");
+    symlink("sub/file", local.join("file")).expect("linked");
+    symlink("../../outside", local.join("out")).expect("linked");
+    symlink("nothing", local.join("dangling")).expect("linked");
+    symlink("..", local.join("sub/back")).expect("linked");
+    let server = Server::start(&served, &[]);
+    let up = cp(&["--links=follow", &text(&local), &server.url("up")]);
+    let up = up.expect_failure(1, "t/dangling: no such file");
+    // A loop is cut where it begins, by both its ways.
+    assert!(
+        up.errors
+            .contains("t/sub/back: a link leads to the directory it is in")
+    );
+    assert!(
+        up.errors
+            .contains("t/inner/back: a link leads to the directory it is in")
+    );
+    assert_eq!(
+        (up.number("links"), up.number("files"), up.number("failed")),
+        (0, 4, 3)
+    );
+    for (name, original) in [
+        ("sub/file", "served/t/sub/file"),
+        ("inner/file", "served/t/sub/file"),
+        ("file", "served/t/sub/file"),
+        ("out/deep/small", "outside/deep/small"),
+    ] {
+        assert_same(&served.join("up").join(name), &dir.path().join(original));
         assert!(
-            fs::symlink_metadata(served.join("t").join(skipped)).is_err(),
-            "{skipped}"
+            !fs::symlink_metadata(served.join("up").join(name))
+                .expect("there")
+                .is_symlink()
         );
     }
-    for (link, target) in [("inner", "sub"), ("sub/up", "../file"), ("dangling", "nothing")] {
-        let there = fs::read_link(served.join("t").join(link)).expect("a link");
-        assert_eq!(there.to_str(), Some(target));
-    }
-    let back = dir.path().join("back");
-    symlink("/etc", served.join("t/planted")).expect("linked");
-    let down = cp(&[server.url("t"), text(&back)]).expect_ok();
     assert!(
-        down.errors.contains("t/planted: is a symbolic link"),
-        "{}",
-        down.errors
+        !fs::symlink_metadata(served.join("up/out"))
+            .expect("there")
+            .is_symlink()
     );
-    assert_eq!((down.number("links"), down.number("skipped")), (3, 1));
-    assert!(fs::symlink_metadata(back.join("planted")).is_err());
-    let again = cp(&[server.url("t"), text(&back)]);
-    assert_eq!(
-        again.number("unchanged"),
-        0,
-        "an existing directory receives it inside"
-    );
+    // Of a server nothing that is outside.
+    let down = dir.path().join("down");
+    let copied = cp(&["--links=follow", &server.url("t"), &text(&down)]);
+    let copied = copied.expect_failure(4, "t/out: leads out of the directory");
+    assert_eq!((copied.number("files"), copied.number("failed")), (3, 4));
+    assert_same(&down.join("file"), &local.join("sub/file"));
+    assert!(!down.join("out").exists());
 }
 
 #[test]
@@ -82,7 +173,10 @@ fn no_path_leads_out_of_the_directory() {
         cp(&[text(&own), server.url(path)]).expect_failure(4, "");
         assert!(!out.exists(), "{path}");
     }
-    cp(&[server.url("leak"), text(&out)]).expect_failure(1, "leads outside");
+    // A link is a link, and nothing of what it leads to.
+    cp(&[server.url("leak"), text(&out)]).expect_ok();
+    assert!(fs::symlink_metadata(&out).expect("there").is_symlink());
+    fs::remove_file(&out).expect("ours");
     cp(&[server.url("/etc/passwd"), text(&out)]).expect_failure(1, "no such file");
     cp(&[text(&own), server.url("up/planted")]).expect_failure(4, "leads out of the directory");
     assert!(!dir.path().join("planted").exists());
@@ -104,23 +198,4 @@ fn no_path_leads_out_of_the_directory() {
     cp(&[server.url("within/file"), text(&out)]).expect_ok();
     cp(&[text(&own), server.url("within")]).expect_ok();
     assert!(served.join("real/own").exists());
-}
-
-#[test]
-fn unfinished_copies_are_neither_sources_nor_targets() {
-    let dir = tempdir().expect("a directory");
-    let served = dir.path().join("served");
-    fs::create_dir(&served).expect("made");
-    fs::write(served.join(".f.xtp-part"), "half").expect("written");
-    fs::write(served.join("whole"), "whole").expect("written");
-    let server = Server::start(&served, &[]);
-    let out = dir.path().join("out");
-    assert_eq!(cp(&[server.url(""), text(&out)]).expect_ok().number("files"), 1);
-    let own = dir.path().join("own");
-    fs::write(&own, "own").expect("written");
-    cp(&[text(&own), server.url(".f.xtp-part")]).expect_failure(1, "choose another");
-    assert_eq!(
-        fs::read_to_string(served.join(".f.xtp-part")).expect("there"),
-        "half"
-    );
 }

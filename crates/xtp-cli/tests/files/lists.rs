@@ -127,3 +127,72 @@ fn patterns_are_sources() {
     let cat = piped(&["cp", &server.url("logs/*.gz"), "-"], b"");
     assert_eq!(cat.stdout, b"logs/a.gzlogs/b.gz");
 }
+
+#[test]
+fn every_name_can_be_turned_back() {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let dir = tempdir().expect("a directory");
+    let served = dir.path().join("served");
+    fs::create_dir(&served).expect("made");
+    let mut names = [&b"back\\nslash"[..], b"new\nline", b"not \xff text", b"plain"].map(<[u8]>::to_vec);
+    names.sort_unstable();
+    for name in &names {
+        fs::write(served.join(std::ffi::OsString::from_vec(name.clone())), "x").expect("written");
+    }
+    symlink(std::ffi::OsStr::from_bytes(b"to \xfe"), served.join("zlink")).expect("linked");
+    let server = Server::start(&served, &[]);
+    let json = piped(&["ls", "--json", &server.url("")], b"");
+    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let entries = json["entries"].as_array().expect("a list");
+    for (entry, name) in entries.iter().zip(&names) {
+        match std::str::from_utf8(name) {
+            Ok(text) => assert_eq!(
+                (&entry["path"], &entry["path_base64"]),
+                (&text.into(), &Value::Null)
+            ),
+            Err(_) => assert_eq!(entry["path_base64"], "bm90IP8gdGV4dA=="),
+        }
+    }
+    assert_eq!(entries[4]["target_base64"], "dG8g/g==");
+    // As they are.
+    let listed = piped(&["ls", "-0", &server.url("")], b"").stdout;
+    let mut expected: Vec<u8> = names
+        .iter()
+        .flat_map(|name| [name, &b"\0"[..]].concat())
+        .collect();
+    assert_eq!(listed, [&expected[..], b"zlink\0"].concat());
+    let long = piped(&["ls", "-l", "-0", &server.url("")], b"").stdout;
+    assert!(
+        long.split(|octet| *octet == 0)
+            .any(|line| line.ends_with(b" new\nline"))
+    );
+    let out = dir.path().join("out");
+    fs::create_dir(&out).expect("made");
+    let verbose = piped(&["cp", "-v", "-0", &server.url("."), &text(&out)], b"").stdout;
+    let mut copied: Vec<_> = verbose.split(|octet| *octet == 0).map(<[u8]>::to_vec).collect();
+    copied.sort_unstable();
+    let top = text(&out);
+    for name in &names {
+        assert!(
+            copied.contains(&[top.as_bytes(), b"/", name].concat()),
+            "{verbose:?}"
+        );
+    }
+    // Lines are unambiguous: no two names look the same.
+    let lines = piped(&["ls", &server.url("")], b"").stdout;
+    let lines = String::from_utf8(lines).expect("text");
+    assert!(
+        lines.contains("back\\\\nslash\n") && lines.contains("new\\nline\n"),
+        "{lines}"
+    );
+    // And of what is removed.
+    expected.clear();
+    fs::remove_file(served.join("new\nline")).expect("ours");
+    let gone = piped(
+        &["cp", "-v", "-0", "--delete", &server.url("."), &text(&out)],
+        b"",
+    )
+    .stdout;
+    let line = [b"deleting ", top.as_bytes(), b"/new\nline\0"].concat();
+    assert_eq!(gone, line);
+}

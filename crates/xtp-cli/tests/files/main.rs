@@ -2,8 +2,11 @@
 #![cfg(unix)]
 
 mod changes;
+mod choices;
 mod damage;
+mod devices;
 mod faults;
+mod kept;
 mod limited;
 mod links;
 mod lists;
@@ -15,5 +18,6 @@ mod places;
 mod resume;
 mod rights;
 mod sparse;
+mod strangers;
 mod support;
 mod trees;

@@ -1,7 +1,7 @@
 //! `--delete`: what goes, and what must not.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use tempfile::tempdir;
@@ -75,8 +75,11 @@ fn what_is_left_out_stays() {
         &served,
         &["t/b.o", "t/out", "t/gone/c.o", "t/gone/d", "t/.half.xtp-part"],
     );
+    let half = served.join("t/.half.xtp-part");
+    fs::set_permissions(half, fs::Permissions::from_mode(0o600)).expect("ours");
     let server = Server::start(&served, &[]);
-    let up = cp(&["--delete", "--exclude", "*.o", &text(&local), &server.url("")]).expect_ok();
+    let inside = ["--delete", "--links=inside", "--exclude", "*.o"];
+    let up = cp(&[&inside[..], &[&text(&local), &server.url("")]].concat()).expect_ok();
     // Excluded, of the name of a link that is skipped, or of a copy that is not complete.
     assert_eq!(
         is_there(&served, &["t/b.o", "t/out", "t/gone/c.o", "t/.half.xtp-part"]),

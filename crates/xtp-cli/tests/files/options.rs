@@ -91,7 +91,13 @@ fn verbose_and_quiet_say_what_rsync_would() {
     symlink("/etc/passwd", local.join("outside")).expect("linked");
     for (flag, times) in [("-v", 1), ("-q", 0)] {
         let up = piped(
-            &["cp", flag, &format!("{}/.", text(&local)), &server.url("t")],
+            &[
+                "cp",
+                "--links=inside",
+                flag,
+                &format!("{}/.", text(&local)),
+                &server.url("t"),
+            ],
             b"",
         );
         let said = String::from_utf8(up.stderr).expect("text");

@@ -1,6 +1,7 @@
 //! Interrupted copies continue; lossy networks change nothing but the time.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -24,6 +25,12 @@ fn prepare(dir: &Path) -> (std::path::PathBuf, std::path::PathBuf) {
     fs::write(&local, content(1, SIZE)).expect("written");
     fs::create_dir(&served).expect("made");
     (local, served)
+}
+
+/// What a broken copy leaves: nobody else can open it.
+fn plant(partial: &Path, octets: &[u8]) {
+    fs::write(partial, octets).expect("written");
+    fs::set_permissions(partial, fs::Permissions::from_mode(0o600)).expect("ours");
 }
 
 /// The second run: sends what is missing, and not much more.
@@ -103,7 +110,7 @@ fn a_killed_receiver_resumes() {
 fn another_source_starts_anew() {
     let dir = tempdir().expect("a directory");
     let (local, served) = prepare(dir.path());
-    fs::write(served.join(".file.xtp-part"), content(2, SIZE / 2)).expect("written");
+    plant(&served.join(".file.xtp-part"), &content(2, SIZE / 2));
     let server = Server::start(&served, &[]);
     let copied = cp(&[text(&local), server.url("")]).expect_ok();
     assert_eq!(
@@ -112,11 +119,11 @@ fn another_source_starts_anew() {
     );
     assert_same(&local, &served.join("file"));
     // A partial file longer than the source belongs to another one, too.
-    fs::write(served.join(".next.xtp-part"), content(1, SIZE + 1)).expect("written");
+    plant(&served.join(".next.xtp-part"), &content(1, SIZE + 1));
     let copied = cp(&[text(&local), server.url("next")]).expect_ok();
     assert_eq!(copied.number("resumed_from"), 0);
     // One that is complete only needs its name.
-    fs::copy(&local, served.join(".last.xtp-part")).expect("copied");
+    plant(&served.join(".last.xtp-part"), &content(1, SIZE));
     let copied = cp(&[text(&local), server.url("last")]).expect_ok();
     assert_eq!(
         (copied.number("resumed_from"), copied.number("sent_bytes")),

@@ -7,7 +7,10 @@ use serde::Serialize;
 use xtp::{Endpoint, Error, ListenOptions, Listener, PollSet, service, service_numbers};
 
 use crate::args::ListenArgs;
-use crate::common::{Address, Common, Failure, Outcome, REJECTED, Status, may_enter, peer_text, span_text};
+use crate::common::{
+    Address, Common, Failure, Outcome, REJECTED, Status, descriptors, may_enter, peer_text, span_text,
+    survive_size_limits,
+};
 
 mod arrival;
 mod sink;
@@ -18,6 +21,8 @@ use sink::{Entry, Sink};
 
 /// Associations served at the same time whose addresses are proved, and so many others; more wait at the protocol's door.
 const AT_ONCE: usize = 256;
+/// Descriptors for everything but the files of those.
+const SPARE: usize = 32;
 /// Accepted in one go, so that those who are served already are not kept waiting.
 const TURN: usize = 64;
 /// Longest wait without looking around.
@@ -51,6 +56,8 @@ struct Hall<'a> {
     listener: Listener,
     /// Whatever has something.
     set: PollSet,
+    /// Served at the same time, of either kind.
+    places: usize,
     /// By their numbers, from the oldest on.
     arrivals: BTreeMap<u64, Arrival>,
     next: u64,
@@ -75,7 +82,13 @@ pub(crate) fn run(args: &ListenArgs, common: &Common) -> Outcome {
     let listener = endpoint
         .listen_with(options)
         .map_err(|error| Failure::of(&format!("cannot listen for service {}", address.service), &error))?;
+    survive_size_limits()?;
     let sink = Sink::open(args, common)?;
+    // One that has a file of its own takes a descriptor: what an address may hold is its share of those.
+    let places = match sink.has_files() {
+        true => (descriptors().saturating_sub(SPARE) / 2).clamp(2, AT_ONCE),
+        false => AT_ONCE,
+    };
     let service = (address.service != service_numbers::MESSAGE).then_some(address.service);
     common.announce(&endpoint, service);
     let mut hall = Hall {
@@ -84,6 +97,7 @@ pub(crate) fn run(args: &ListenArgs, common: &Common) -> Outcome {
         endpoint: &endpoint,
         listener,
         set: endpoint.poll_set(),
+        places,
         arrivals: BTreeMap::new(),
         next: 0,
         held_back: Vec::new(),
@@ -176,13 +190,13 @@ impl Hall<'_> {
         let alike = self.arrivals.values().filter(|arrival| arrival.proved == proved);
         let its = self.arrivals.values().filter(|arrival| arrival.source == source);
         // Where all are taken one gives way, which is another rule.
-        let taken = alike.count().min(AT_ONCE - 1);
-        incoming.is_complete() || may_enter(AT_ONCE, taken, its.count())
+        let taken = alike.count().min(self.places - 1);
+        incoming.is_complete() || may_enter(self.places, taken, its.count())
     }
 
     /// Whether no more who proved their addresses are served.
     fn is_full(&self) -> bool {
-        self.sink.is_full() || self.arrivals.values().filter(|arrival| arrival.proved).count() >= AT_ONCE
+        self.sink.is_full() || self.arrivals.values().filter(|arrival| arrival.proved).count() >= self.places
     }
 
     fn accept(&mut self) -> Result<bool, Failure> {
@@ -228,7 +242,7 @@ impl Hall<'_> {
     /// Where too many are served whose addresses are not proved, the oldest goes that is not proved now.
     fn make_room(&mut self) -> Outcome {
         let strangers = self.arrivals.values().filter(|arrival| !arrival.proved).count();
-        if strangers <= AT_ONCE {
+        if strangers <= self.places {
             return Ok(());
         }
         let mut others = self.arrivals.iter_mut().filter(|(_, arrival)| !arrival.proved);
@@ -260,6 +274,10 @@ impl Hall<'_> {
         }
         let before = arrival.held();
         let step = arrival.step(key, &mut self.sink, limit)?;
+        let step = match self.sink.failure(key, &arrival.peer) {
+            Some(failure) => Step::Ended(Some(failure)),
+            None => step,
+        };
         if arrival.held() < before {
             self.let_go_on()?;
         }
@@ -370,6 +388,7 @@ impl Hall<'_> {
     }
 
     fn ended(&mut self, key: u64, arrival: Arrival, failure: Option<Failure>) -> Outcome {
+        let failure = self.sink.finish(key, &arrival, failure)?;
         // The failure of the only one is how the command ends.
         if let Some(failure) = failure.as_ref().filter(|_| !self.args.once) {
             self.common.out.note(&failure.message);
@@ -377,10 +396,8 @@ impl Hall<'_> {
         self.common
             .out
             .detail(format_args!("from {}: {} octets", arrival.peer, arrival.octets));
-        let why = failure.as_ref().map(|failure| failure.message.clone());
-        let written = self.sink.finish(key, &arrival, failure);
-        arrival.leave(why.as_deref());
-        written
+        arrival.leave(failure.as_ref().map(|failure| failure.message.as_str()));
+        Ok(())
     }
 
     /// Waits for what is ready.
@@ -419,7 +436,7 @@ impl Hall<'_> {
             if !arrival.whole && arrival.is_proved_now() {
                 arrival.finish(key, &mut self.sink)?;
             }
-            self.sink.cut(key, &arrival)?;
+            self.sink.cut(key, &arrival);
         }
         if self.common.out.is_json() {
             self.common.out.object(&Report {

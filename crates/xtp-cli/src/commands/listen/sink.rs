@@ -211,13 +211,33 @@ impl<'a> Sink<'a> {
         self.common.out.note(text);
     }
 
-    /// An association is over.
-    pub(super) fn finish(&mut self, key: u64, arrival: &Arrival, failure: Option<Failure>) -> Outcome {
+    /// Whether each has a file of its own.
+    pub(super) fn has_files(&self) -> bool {
+        self.target.is_directory()
+    }
+
+    /// Why what came of this one could not be written, where that concerns nobody else.
+    pub(super) fn failure(&mut self, key: u64, peer: &str) -> Option<Failure> {
+        let failure = self.target.failure(key)?;
+        Some(of_peer(peer, failure))
+    }
+
+    /// An association is over; what was wrong with it in the end.
+    pub(super) fn finish(
+        &mut self,
+        key: u64,
+        arrival: &Arrival,
+        failure: Option<Failure>,
+    ) -> Result<Option<Failure>, Failure> {
         self.finished += 1;
         self.octets += arrival.octets;
+        let failure = failure.or_else(|| self.failure(key, &arrival.peer));
+        let (file, failure) = match self.target.end(key, &arrival.peer, failure.is_none()) {
+            Ok(file) => (file, failure),
+            Err(unnamed) => (None, failure.or_else(|| Some(of_peer(&arrival.peer, unnamed)))),
+        };
         let complete = failure.is_none();
         self.incomplete += u64::from(!complete);
-        let file = self.target.end(key, &arrival.peer, complete)?;
         if self.common.out.is_json() && self.entries.len() < ITEMS {
             let content = matches!(self.target, Target::Object);
             self.entries.push(Entry {
@@ -230,10 +250,12 @@ impl<'a> Sink<'a> {
                 file,
             });
         }
+        let told = failure.as_ref().map(|failure| failure.message.clone());
         if self.once && self.failure.is_none() {
             self.failure = failure;
         }
-        self.yield_floor(key)
+        self.yield_floor(key)?;
+        Ok(told.map(Failure::failed))
     }
 
     /// How the one association of `--once` ended.
@@ -268,10 +290,19 @@ impl<'a> Sink<'a> {
     }
 
     /// Nothing more comes of this one, which was not complete.
-    pub(super) fn cut(&mut self, key: u64, arrival: &Arrival) -> Outcome {
-        match self.target.is_open(key) {
-            true => self.target.end(key, &arrival.peer, false).map(drop),
-            false => Ok(()),
+    pub(super) fn cut(&mut self, key: u64, arrival: &Arrival) {
+        let unwritten = self.failure(key, &arrival.peer);
+        let unnamed = match self.target.is_open(key) {
+            true => self.target.end(key, &arrival.peer, false).err(),
+            false => None,
+        };
+        if let Some(failure) = unwritten.or(unnamed) {
+            self.common.out.note(&failure.message);
         }
     }
+}
+
+/// A failure that concerns one peer alone.
+fn of_peer(peer: &str, failure: Failure) -> Failure {
+    Failure::new(failure.status, format!("from {peer}: {}", failure.message))
 }

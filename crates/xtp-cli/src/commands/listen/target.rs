@@ -1,7 +1,8 @@
 //! Where octets go: standard output, one file, a file for each in a directory, or the object of `--json`.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,15 @@ pub(super) struct Directory {
     path: PathBuf,
     /// The greatest number of a file that was there before.
     before: u64,
-    open: BTreeMap<u64, File>,
+    open: BTreeMap<u64, Open>,
+    /// Why those with these numbers could not be written.
+    failed: BTreeMap<u64, Failure>,
+}
+
+/// A file that is not complete, under a name that nobody else can have taken.
+pub(super) struct Open {
+    file: File,
+    path: PathBuf,
 }
 
 impl Target {
@@ -40,6 +49,7 @@ impl Target {
                 path: path.to_owned(),
                 before: greatest(path).map_err(failed)?,
                 open: BTreeMap::new(),
+                failed: BTreeMap::new(),
             }));
         }
         File::create(path).map(Self::File).map_err(failed)
@@ -50,16 +60,23 @@ impl Target {
         matches!(self, Self::Standard | Self::File(_))
     }
 
-    /// Appends octets of the one with this number.
+    /// Appends octets of the one with this number. That one with a file of its own cannot be written concerns nobody else: it is
+    /// kept for [`failure`](Self::failure).
+    ///
+    /// # Errors
+    /// If the place that is everybody's cannot be written.
     pub(super) fn write(&mut self, key: u64, octets: &[u8]) -> Outcome {
         match self {
             Self::Directory(directory) => {
                 // One without an octet has its file when it ends.
-                if octets.is_empty() {
+                if octets.is_empty() || directory.failed.contains_key(&key) {
                     return Ok(());
                 }
                 let written = directory.file(key).and_then(|mut file| file.write_all(octets));
-                written.map_err(|error| cannot_write(&error))
+                if let Err(error) = written {
+                    directory.failed.insert(key, cannot_write(&error));
+                }
+                Ok(())
             }
             _ => self.write_shared(octets),
         }
@@ -78,12 +95,28 @@ impl Target {
         written.map_err(|error| cannot_write(&error))
     }
 
+    /// Why the one with this number could not be written.
+    pub(super) fn failure(&mut self, key: u64) -> Option<Failure> {
+        match self {
+            Self::Directory(directory) => directory.failed.remove(&key),
+            _ => None,
+        }
+    }
+
+    /// Whether each has a file of its own.
+    pub(super) fn is_directory(&self) -> bool {
+        matches!(self, Self::Directory(_))
+    }
+
     /// Whether there is a file of the one with this number that has no name yet.
     pub(super) fn is_open(&self, key: u64) -> bool {
         matches!(self, Self::Directory(directory) if directory.open.contains_key(&key))
     }
 
     /// Nothing more comes of the one with this number; returns the name of its file.
+    ///
+    /// # Errors
+    /// If its file cannot be made or named, which concerns nobody else.
     pub(super) fn end(&mut self, key: u64, peer: &str, complete: bool) -> Result<Option<String>, Failure> {
         match self {
             Self::Directory(directory) => directory
@@ -100,22 +133,34 @@ fn cannot_write(error: &io::Error) -> Failure {
 }
 
 impl Directory {
-    fn partial(&self, key: u64) -> PathBuf {
-        self.path.join(format!(".{}-{key}.{PARTIAL}", std::process::id()))
-    }
-
     fn file(&mut self, key: u64) -> io::Result<&File> {
-        let path = self.partial(key);
-        match self.open.entry(key) {
-            std::collections::btree_map::Entry::Occupied(open) => Ok(open.into_mut()),
-            std::collections::btree_map::Entry::Vacant(place) => Ok(place.insert(File::create(path)?)),
-        }
+        let open = match self.open.entry(key) {
+            std::collections::btree_map::Entry::Occupied(open) => open.into_mut(),
+            std::collections::btree_map::Entry::Vacant(place) => {
+                // Its keys are the system's randomness.
+                let random = RandomState::new().hash_one(key);
+                let name = format!(".{}-{key}-{random:016x}.{PARTIAL}", std::process::id());
+                let path = self.path.join(name);
+                let mut options = OpenOptions::new();
+                options.write(true).create_new(true);
+                // Nobody reads or writes it before it is complete.
+                #[cfg(unix)]
+                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+                place.insert(Open {
+                    file: options.open(&path)?,
+                    path,
+                })
+            }
+        };
+        Ok(&open.file)
     }
 
     /// Gives it the name of its peer and the first number that is free: nothing that is there is overwritten.
     fn end(&mut self, key: u64, peer: &str, complete: bool) -> io::Result<String> {
         self.file(key)?;
-        self.open.remove(&key);
+        let Some(open) = self.open.remove(&key) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
         let peer = peer.replace(['[', ']'], "").replace([':', '%', '/'], "-");
         let tail = if complete { "" } else { ".part" };
         let mut number = self.before + key + 1;
@@ -124,7 +169,12 @@ impl Directory {
             let path = self.path.join(&name);
             // The name is taken first: a rename alone would replace what somebody put there meanwhile.
             match File::create_new(&path) {
-                Ok(_) => return fs::rename(self.partial(key), path).map(|()| name),
+                Ok(taken) => {
+                    // With the rights that new files have here.
+                    let rights = taken.metadata()?.permissions();
+                    open.file.set_permissions(rights)?;
+                    return fs::rename(&open.path, path).map(|()| name);
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(error),
             }

@@ -39,3 +39,54 @@ fn a_path_that_ends_as_a_directory_is_made() {
     assert!(matches!(Target::open(None, true), Ok(Target::Object)));
     assert!(matches!(Target::open(None, false), Ok(Target::Standard)));
 }
+
+#[cfg(unix)]
+#[test]
+fn nobody_can_know_the_name_of_a_file_before_it_is_complete() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let directory = tempfile::tempdir().expect("a directory");
+    let victim = directory.path().join("victim");
+    std::fs::write(&victim, "precious").expect("written");
+    let inbox = directory.path().join("inbox");
+    std::fs::create_dir(&inbox).expect("made");
+    symlink(&victim, inbox.join(format!(".{}-0.part", std::process::id()))).expect("linked");
+    let mut target = Target::open(Some(&inbox), false).expect("a directory");
+    target.write(0, b"content").expect("writes");
+    let mut names = std::fs::read_dir(&inbox)
+        .expect("reads")
+        .map(|entry| entry.expect("reads"));
+    let own = names
+        .find(|entry| entry.file_type().expect("known").is_file())
+        .expect("there");
+    assert_eq!(own.metadata().expect("there").permissions().mode() & 0o777, 0o600);
+    let name = target.end(0, "127.0.0.1:9", true).expect("ends").expect("a name");
+    assert_eq!(
+        std::fs::read_to_string(inbox.join(&name)).expect("there"),
+        "content"
+    );
+    assert_eq!(std::fs::read_to_string(&victim).expect("there"), "precious");
+    // With the rights of any new file.
+    std::fs::write(directory.path().join("new"), "").expect("written");
+    let mode = |path: std::path::PathBuf| std::fs::metadata(path).expect("there").permissions().mode();
+    assert_eq!(mode(inbox.join(name)), mode(directory.path().join("new")));
+}
+
+#[test]
+fn what_cannot_be_written_is_the_affair_of_one() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let inbox = directory.path().join("inbox");
+    std::fs::create_dir(&inbox).expect("made");
+    let mut target = Target::open(Some(&inbox), false).expect("a directory");
+    target.write(0, b"begun").expect("writes");
+    std::fs::rename(&inbox, directory.path().join("moved")).expect("ours");
+    target.write(1, b"none").expect("nobody else's");
+    target.write(0, b" and on").expect("it is open");
+    assert!(target.failure(0).is_none());
+    assert!(
+        target
+            .failure(1)
+            .is_some_and(|failure| failure.message.contains("cannot write"))
+    );
+    assert!(target.failure(1).is_none(), "told once");
+    assert!(target.end(1, "127.0.0.1:9", true).is_err());
+}

@@ -171,14 +171,14 @@ impl Past {
         let failed = |error: std::io::Error| Problem::io(&label, &error);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.as_ref().is_none_or(|(known, _)| *known != number) {
-            let path = self.source.start.append(&RelPath::from_peer(&entry.path)?)?;
-            *open = Some((number, self.source.root.file(&path).map_err(failed)?));
+            let path = RelPath::from_peer(&entry.path)?;
+            *open = Some((number, self.source.file(&path, &label)?));
         }
         let mut octets = vec![0; len];
         if let Some((_, file)) = &*open {
             file.read_exact_at(&mut octets, offset).map_err(failed)?;
             // Looked at afterwards: what was read is what it was then.
-            check_unchanged(file, entry, &label)?;
+            check_unchanged(file, entry, None, &label)?;
         }
         Ok(octets.into())
     }

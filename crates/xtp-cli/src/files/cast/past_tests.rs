@@ -14,6 +14,7 @@ fn source(directory: &std::path::Path) -> Source {
     fs::write(directory.join("small"), SMALL).expect("written");
     fs::write(directory.join("large"), large()).expect("written");
     Source {
+        follow: false,
         root: Arc::new(Root::open(directory).expect("there")),
         start: RelPath::default(),
         name: Vec::new(),
@@ -39,6 +40,7 @@ fn entry(source: &Source, id: u64, path: &str) -> Entry {
         mode: 0o644,
         modified: seen.modified(),
         stored: None,
+        hash: None,
         owner: Owner::default(),
     }
 }

@@ -14,8 +14,10 @@ use super::group::Group;
 use crate::args::CastRecvArgs;
 use crate::common::{
     Common, Failure, Outcome, ProgressUnit, Status, peer_text, progress_bar, rate_text, size_text, span_text,
+    survive_size_limits,
 };
 use crate::files::channel::{Inbox, Origin, Outbox, Sink};
+use crate::files::disk::check_replaceable;
 use crate::files::names::RelPath;
 use crate::files::partial::{Claims, Partial};
 use crate::files::pattern::Excludes;
@@ -25,7 +27,6 @@ use crate::files::receiver::receive;
 use crate::files::record::{CopyOptions, Hash, Record, Stamp, Wish};
 use crate::files::report::Viewer;
 use crate::files::root::{Attributes, Root};
-use crate::files::serve::survive_size_limits;
 use crate::files::session::configure;
 use crate::files::tally::Tally;
 use crate::files::watch::Watch;
@@ -90,7 +91,7 @@ fn place_of(args: &CastRecvArgs) -> Result<Place, Failure> {
         return Ok(Place::Stdout);
     }
     let path = Path::new(&args.target);
-    let shown = path.display().to_string();
+    let shown = crate::files::names::shown(std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()));
     let root = Root::open(path).map_err(|error| Failure::failed(Problem::io(&shown, &error).text))?;
     let prefix = match shown.as_str() {
         "." => String::new(),
@@ -158,7 +159,16 @@ impl Receiver<'_> {
         let ended = std::thread::scope(|scope| {
             loop {
                 match listener.accept() {
-                    Ok(subscription) => drop(scope.spawn(move || self.one_of_many(&subscription))),
+                    Ok(subscription) => {
+                        let receiving = move || self.one_of_many(&subscription);
+                        let thread = std::thread::Builder::new().name("transfer".into());
+                        // The subscription goes with its handle: the sender sees that it left.
+                        if let Err(error) = thread.spawn_scoped(scope, receiving) {
+                            common
+                                .out
+                                .error(format_args!("no thread for a transfer: {error}"));
+                        }
+                    }
                     Err(error) => return failed(&error),
                 }
             }
@@ -220,7 +230,7 @@ impl Receiver<'_> {
         };
         let told = match &outcome {
             Ok(()) => subscription.confirm(),
-            Err(Fault::Here(problem) | Fault::Peer(problem)) => subscription.reject(problem.short_text()),
+            Err(Fault::Here(problem) | Fault::Peer(problem)) => subscription.reject(&problem.short_text()),
             Err(_) => return End { outcome, hash },
         };
         // What is here is verified: a sender that is lost now takes nothing away.
@@ -286,6 +296,10 @@ impl Receiver<'_> {
                 let folder = root
                     .folder(&RelPath::default())
                     .map_err(|error| Problem::io(&label, &error))?;
+                let seen = folder
+                    .find(UNNAMED)
+                    .map_err(|error| Problem::io(&label, &error))?;
+                seen.map_or(Ok(()), |seen| check_replaceable(&seen, &label))?;
                 let partial = Partial::open(&Claims::default(), &folder, UNNAMED, &label)?;
                 partial.clear()?;
                 body(inbox, tally, &label, |content| Ok(partial.write(content)?))?;
@@ -300,8 +314,8 @@ impl Receiver<'_> {
                     modified,
                     owner: None,
                 };
-                partial.seal(&attributes, true)?;
-                partial.install()?;
+                partial.seal(true)?;
+                partial.install(&attributes)?;
                 tally.files.add(1);
                 Ok(())
             }
@@ -355,7 +369,7 @@ impl Receiver<'_> {
             }
             Fault::Stopped => Failure::interrupted(),
             Fault::Here(problem) | Fault::Peer(problem) => {
-                Failure::new(problem.code.status(), format!("{doing}: {}", problem.text))
+                Failure::new(problem.status(), format!("{doing}: {}", problem.text))
             }
             Fault::Net(Error::Group(reason)) => {
                 let status = match reason {
@@ -372,8 +386,8 @@ impl Receiver<'_> {
 /// The worst of what went wrong with single files.
 fn verdict(tally: &Tally) -> Result<(), Fault> {
     let mut problems = tally.problems(0);
-    // What was left out is missed by nobody.
-    problems.retain(|problem| problem.code != Code::Skipped);
+    // What was left out is missed by nobody, and what is no file the sender names itself.
+    problems.retain(|problem| problem.code.is_failure() && problem.code != Code::Special);
     let worst = problems
         .iter()
         .position(|problem| problem.code == Code::Mismatch)
@@ -431,7 +445,9 @@ fn to_stdout(inbox: &mut Inbox<'_>, tally: &Tally) -> Result<(), Fault> {
                 write_out(&[content])?;
             }
             Record::Begin { .. } => body(inbox, tally, "the file", write_out)?,
-            Record::Note { problem, .. } if problem.code == Code::Skipped => tally.problem(problem),
+            Record::Note { problem, .. } if !problem.code.is_failure() || problem.code == Code::Special => {
+                tally.problem(problem)
+            }
             Record::Note { problem, .. } | Record::Withdraw { problem, .. } => {
                 return Err(Fault::Peer(problem));
             }

@@ -7,7 +7,6 @@ use serde::Serialize;
 use xtp::{Cast, CastStats, DropReason, MemberReport, MemberState};
 
 use crate::common::{Failure, Outcome, Output, Status, peer_text, rate_text, size_text, span_text};
-use crate::files::problem::Code;
 use crate::files::tally::Tally;
 
 /// What was wanted.
@@ -178,7 +177,7 @@ impl SendReport {
             out.error(&problem.text);
         }
         // What was left out is missed by nobody.
-        let failed = problems.iter().any(|problem| problem.code != Code::Skipped);
+        let failed = problems.iter().any(|problem| problem.code.is_failure());
         let whole = self.receivers.iter().filter(|one| one.has_everything()).count();
         let outcome = match broken {
             Some(failure) => Err(failure),
@@ -237,7 +236,7 @@ impl SendReport {
 impl Receiver {
     fn named(&self) -> String {
         let name = crate::files::names::shown(self.name.as_bytes());
-        let reason = crate::files::names::shown(self.reason.as_bytes());
+        let reason = crate::files::names::cleaned(self.reason.as_bytes());
         match (self.address.as_str(), name.as_str()) {
             ("", "") => reason,
             ("", name) => format!("{name}: {reason}"),

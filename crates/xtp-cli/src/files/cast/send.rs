@@ -19,13 +19,14 @@ use super::view::View;
 use crate::args::{CastSendArgs, CycleArg, ModeArg, SlowArg, WaitArg};
 use crate::common::{Common, Failure, Input, Outcome, Piece, Status};
 use crate::files::channel::{Digest, Outbox, Sink};
+use crate::files::links::Links;
 use crate::files::local::local_source;
 use crate::files::names::RelPath;
 use crate::files::pattern::Excludes;
 use crate::files::pool::Pool;
 use crate::files::problem::{Code, Fault, Problem};
 use crate::files::record::{Entry, INLINE_LIMIT, Kind, Record, VERSION, Wish};
-use crate::files::sender::{changed, check_unchanged};
+use crate::files::sender::{changed, check_unchanged, see_settled};
 use crate::files::tally::Tally;
 use crate::files::walk::{Holes, Missed, Source, Walk};
 
@@ -103,7 +104,7 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
         }
         Err(Fault::Net(error)) => Some(failed(&error)),
         Err(Fault::Here(problem) | Fault::Peer(problem)) => Some(Failure::new(
-            problem.code.status(),
+            problem.status(),
             format!("{doing}: {}", problem.text),
         )),
     };
@@ -199,8 +200,8 @@ impl Content {
             return Ok(Self::Stream);
         }
         let failed =
-            |problem: Problem| Failure::new(problem.code.status(), format!("cannot send {}", problem.text));
-        let source = local_source(path).map_err(failed)?;
+            |problem: Problem| Failure::new(problem.status(), format!("cannot send {}", problem.text));
+        let source = local_source(path, Links::Keep).map_err(failed)?;
         let mut total = 0;
         for (number, found) in walk(source.clone()).enumerate() {
             common.check()?;
@@ -281,7 +282,7 @@ fn stream(outbox: &mut Outbox<'_>, tally: &Tally, common: &Common) -> Result<(),
 
 /// Everything below a source. The stream to a group has no holes.
 fn walk(source: Source) -> Walk {
-    Walk::new(vec![source], Excludes::default(), Holes::Never)
+    Walk::new(vec![source], Excludes::default(), Holes::Never, Links::Keep)
 }
 
 /// Files one after the other, each entry followed by its content.
@@ -351,10 +352,10 @@ impl<'a> Files<'a> {
     fn file(&mut self, entry: &Entry, size: u64) -> Result<(), Fault> {
         let source = self.walk.source(entry.source);
         let label = source.shown(&entry.path);
-        let path = source.start.append(&RelPath::from_peer(&entry.path)?)?;
         let failed = |error: std::io::Error| Problem::io(&label, &error);
-        let mut file: File = source.root.file(&path).map_err(failed)?;
-        check_unchanged(&file, entry, &label)?;
+        let mut file: File = source.file(&RelPath::from_peer(&entry.path)?, &label)?;
+        let since = Some(see_settled(&file, &label)?.changed());
+        check_unchanged(&file, entry, since, &label)?;
         if let Some(past) = self.past {
             past.begins(entry);
         }
@@ -363,7 +364,7 @@ impl<'a> Files<'a> {
             if content.len() as u64 != size {
                 return Err(changed(&label).into());
             }
-            check_unchanged(&file, entry, &label)?;
+            check_unchanged(&file, entry, since, &label)?;
             let hash = *blake3::hash(&content).as_bytes();
             self.digest.add(hash);
             self.tally.sent.add(size);
@@ -392,7 +393,7 @@ impl<'a> Files<'a> {
             hasher.update(&content);
             self.tally.sent.add(octets);
         }
-        check_unchanged(&file, entry, &label)?;
+        check_unchanged(&file, entry, since, &label)?;
         let hash = *hasher.finalize().as_bytes();
         self.digest.add(hash);
         self.outbox.push(&Record::End { id: entry.id, hash })

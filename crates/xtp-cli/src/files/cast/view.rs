@@ -80,7 +80,7 @@ fn line(event: &GroupEvent, members: &[MemberReport]) -> Option<String> {
             let member = who(id)?;
             let text = match member.text.as_str() {
                 "" => String::new(),
-                text => format!(" ({})", crate::files::names::shown(text.as_bytes())),
+                text => format!(" ({})", crate::files::names::cleaned(text.as_bytes())),
             };
             format!("{} is out: {reason}{text}", shown(member))
         }

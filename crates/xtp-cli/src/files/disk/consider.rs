@@ -9,20 +9,29 @@ impl Disk<'_> {
         if let Some(mirror) = &mut self.mirror {
             mirror.offered(&entry, &place)?;
         }
-        if self.options.dry_run {
-            return self.rehearse(&entry, &place);
+        let is_directory = entry.kind == Kind::Directory;
+        if self.options.dry_run || is_directory {
+            let made = match self.options.dry_run {
+                true => self.rehearse(&entry, &place),
+                false => self.make_directory(&entry, &place),
+            };
+            if made.is_err() && is_directory {
+                self.places.breaks(&place.path);
+            }
+            return made;
         }
         match entry.kind.clone() {
-            Kind::Directory => {
-                let made = self.make_directory(&entry, &place);
-                if made.is_err() {
-                    self.places.breaks(&place.path);
-                }
-                made
-            }
+            Kind::Directory => Ok(()),
             Kind::Link { target } => self.make_link(&entry, &place, &target),
             Kind::File { .. } => self.consider_file(entry, place, false),
-            Kind::Stream => self.want(entry, place, false),
+            Kind::Stream => {
+                let (folder, name) = named(&place)?;
+                let seen = folder.find(name);
+                if let Some(seen) = seen.map_err(|error| Problem::io(&place.label, &error))? {
+                    check_replaceable(&seen, &place.label)?;
+                }
+                self.want(entry, place, false)
+            }
         }
     }
 
@@ -50,18 +59,46 @@ impl Disk<'_> {
             && same_time(seen.modified(), entry.modified)
     }
 
+    /// What a file that is there is to the one that is offered.
+    pub(super) fn is_there(
+        &self,
+        entry: &Entry,
+        folder: &Folder,
+        name: &[u8],
+        seen: &Seen,
+    ) -> Result<There, Fault> {
+        let options = &self.options;
+        let is_file = seen.shape() == Shape::File;
+        let age = |stamp: Stamp| (stamp.seconds, stamp.nanos);
+        if options.ignore_existing || options.update && is_file && age(seen.modified()) > age(entry.modified)
+        {
+            return Ok(There::Stays);
+        }
+        let same_size = is_file && entry.kind == Kind::File { size: seen.size() };
+        let same = match entry.hash {
+            _ if options.ignore_times || !same_size || self.one_way => false,
+            Some(hash) => match folder.open_file(name) {
+                Ok(mut file) => hash_of(&mut file, seen.size(), self.tally)? == Some(hash),
+                // What cannot be read is replaced.
+                Err(_) => false,
+            },
+            None if options.checksum => false,
+            // A copy has its time later than it says: the sender waits for the tick to be over.
+            None => options.size_only || self.is_same(entry, seen) && !seen.was_written_then(),
+        };
+        Ok(if same { There::Same } else { There::Other })
+    }
+
     fn make_directory(&mut self, entry: &Entry, place: &Place) -> Result<(), Fault> {
         if let Some((folder, name)) = &place.at {
             let failed = |error: std::io::Error| Problem::io(&place.label, &error);
-            match folder.make_folder(name, entry.mode) {
+            // Others do not write to it before it is complete.
+            match folder.make_folder(name, entry.mode & !0o022) {
                 Ok(()) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                    if !is_directory(&self.root, &place.path, folder, name).map_err(failed)? {
-                        let text = format!("{}: is in the way of a directory; move it", place.label);
-                        return Err(Problem::new(Code::InTheWay, text).into());
-                    }
+                    self.check_directory(place, folder, name)?;
                     // It has its mode again in the end.
-                    if let Ok(inner) = self.root.folder(&place.path) {
+                    if let Ok(inner) = self.places.folder(&place.path) {
                         inner.let_owner_in();
                     }
                 }
@@ -84,13 +121,32 @@ impl Disk<'_> {
         self.outbox.push(&Record::Done { id: entry.id })
     }
 
+    /// Fails if what has the name of a directory is none. A link to one counts as one only where the user named it.
+    pub(super) fn check_directory(&self, place: &Place, folder: &Folder, name: &[u8]) -> Result<(), Problem> {
+        let seen = folder.look(name);
+        let text = match seen.map_err(|error| Problem::io(&place.label, &error))?.shape() {
+            Shape::Directory => return Ok(()),
+            Shape::Link if self.places.is_named(&place.path) && self.root.folder(&place.path).is_ok() => {
+                return Ok(());
+            }
+            Shape::Link => {
+                "is a symbolic link in the way of a directory, and links are not followed; move it"
+            }
+            Shape::File | Shape::Other => "is in the way of a directory; move it",
+        };
+        Err(Problem::new(Code::InTheWay, format!("{}: {text}", place.label)))
+    }
+
     fn make_link(&mut self, entry: &Entry, place: &Place, target: &[u8]) -> Result<(), Fault> {
         let (folder, name) = named(place)?;
-        check_link(entry, place, target)?;
         let failed = |error: std::io::Error| Problem::io(&place.label, &error);
         if let Some(seen) = folder.find(name).map_err(failed)? {
+            check_replaceable(&seen, &place.label)?;
             match seen.shape() {
-                Shape::Directory => return Err(in_the_way(place).into()),
+                _ if self.options.ignore_existing => {
+                    self.tally.unchanged.add(1);
+                    return self.outbox.push(&Record::Skip { id: entry.id });
+                }
                 Shape::Link if folder.link_target(name).is_ok_and(|there| there == target) => {
                     self.tally.unchanged.add(1);
                     return self.outbox.push(&Record::Skip { id: entry.id });
@@ -98,16 +154,20 @@ impl Disk<'_> {
                 _ => {}
             }
         }
-        let hidden = super::super::names::partial_name(name);
-        let made = folder
-            .remove(&hidden)
-            .and_then(|()| folder.make_link(&hidden, target));
-        made.map_err(failed)?;
-        if self.options.owner {
-            folder.set_owner(&hidden, entry.owner).map_err(failed)?;
+        let hidden = super::super::names::unpredictable_name(name);
+        folder.make_link(&hidden, target).map_err(failed)?;
+        let owned = match self.options.owner {
+            true => folder.set_link_owner(&hidden, entry.owner),
+            false => Ok(()),
+        };
+        let installed = owned
+            .and_then(|()| folder.set_link_time(&hidden, entry.modified))
+            .and_then(|()| folder.rename(&hidden, name));
+        if let Err(error) = installed {
+            let removed = folder.remove(&hidden);
+            tracing::debug!(?removed, "a link that could not be given its name");
+            return Err(failed(error).into());
         }
-        folder.set_link_time(&hidden, entry.modified).map_err(failed)?;
-        folder.rename(&hidden, name).map_err(failed)?;
         self.tally.links.add(1);
         self.tally.list(&place.label);
         self.outbox.push(&Record::Done { id: entry.id })
@@ -117,25 +177,34 @@ impl Disk<'_> {
         let (folder, name) = named(&place)?;
         let failed = |error: std::io::Error| Problem::io(&place.label, &error);
         if let Some(seen) = folder.find(name).map_err(failed)? {
-            if seen.shape() == Shape::Directory {
-                return Err(in_the_way(&place).into());
-            }
-            if self.is_same(&entry, &seen) {
-                // Before the mode: a new owner costs a file its set-ID bits.
-                let owned = !self.options.owner || seen.owner() == entry.owner;
-                if !owned {
-                    folder.set_owner(name, entry.owner).map_err(failed)?;
-                }
-                let kept = if self.options.owner { 0o7777 } else { 0o777 };
-                if !owned || seen.mode() & kept != self.mode(&entry) {
-                    folder.set_mode(name, self.mode(&entry)).map_err(failed)?;
-                }
+            check_replaceable(&seen, &place.label)?;
+            let stays = match self.is_there(&entry, folder, name, &seen)? {
+                There::Other => false,
+                There::Same => self.keep(&entry, folder, name, &seen).map_err(failed)?,
+                There::Stays => true,
+            };
+            if stays {
                 self.tally.unchanged.add(1);
                 self.tally.settled.add(entry.kind.size());
                 return self.outbox.push(&Record::Skip { id: entry.id });
             }
         }
         self.want(entry, place, anew)
+    }
+
+    /// Gives what is there already the rights it is to have; false if it cannot stay: what a stranger made is given to nobody else, who would
+    /// trust what the stranger can still write.
+    fn keep(&self, entry: &Entry, folder: &Folder, name: &[u8], seen: &Seen) -> std::io::Result<bool> {
+        let kept = if self.options.owner { 0o7777 } else { 0o777 };
+        let owner = (self.options.owner && seen.owner() != entry.owner).then_some(entry.owner);
+        if owner.is_some_and(|owner| seen.owner().user != owner.user && !seen.is_own()) {
+            return Ok(false);
+        }
+        let modified = (!same_time(seen.modified(), entry.modified)).then_some(entry.modified);
+        if owner.is_none() && modified.is_none() && seen.mode() & kept == self.mode(entry) {
+            return Ok(true);
+        }
+        folder.set_rights(name, seen, (self.mode(entry), owner, modified))
     }
 
     /// Asks for content, of large files when it is their turn.
@@ -212,19 +281,20 @@ impl Disk<'_> {
     }
 }
 
+/// What a file that is there is to the one that is offered.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum There {
+    /// Another one, which is replaced.
+    Other,
+    /// The same, which has its rights and time set if they differ.
+    Same,
+    /// It stays whatever it is.
+    Stays,
+}
+
 /// Whether the content of a file comes in pieces.
 pub(super) fn is_large(entry: &Entry) -> bool {
     entry.kind == Kind::Stream || entry.kind.size() > INLINE_LIMIT
-}
-
-/// Fails if a link would lead out of its source.
-pub(super) fn check_link(entry: &Entry, place: &Place, target: &[u8]) -> Result<(), Problem> {
-    let depth = RelPath::from_peer(&entry.path)?.depth().saturating_sub(1);
-    if !stays_inside(target, depth) {
-        let text = format!("{}: is a symbolic link that leads outside; skipped", place.label);
-        return Err(Problem::new(Code::Outside, text));
-    }
-    Ok(())
 }
 
 /// Fails early if the file system has no room for what is missing.

@@ -12,33 +12,31 @@ impl Disk<'_> {
             None => None,
         };
         let size = entry.kind.size();
+        if let Some(seen) = there.as_ref().filter(|_| entry.kind != Kind::Directory) {
+            check_replaceable(seen, &place.label)?;
+        }
         let is_there = match &entry.kind {
             Kind::Directory => {
                 if there.is_some()
                     && let Some((folder, name)) = &place.at
-                    && !is_directory(&self.root, &place.path, folder, name)
-                        .map_err(|error| Problem::io(&place.label, &error))?
                 {
-                    let text = format!("{}: is in the way of a directory; move it", place.label);
-                    return Err(Problem::new(Code::InTheWay, text).into());
+                    self.check_directory(place, folder, name)?;
                 }
                 self.tally.directories.add(1);
                 return self.outbox.push(&Record::Done { id: entry.id });
             }
-            _ if there
-                .as_ref()
-                .is_some_and(|seen| seen.shape() == Shape::Directory) =>
-            {
-                return Err(in_the_way(place).into());
-            }
             Kind::Link { target } => {
-                check_link(entry, place, target)?;
                 let same = |(folder, name): &(Folder, Vec<u8>)| {
                     folder.link_target(name).is_ok_and(|there| there == *target)
                 };
                 place.at.as_ref().is_some_and(same)
             }
-            Kind::File { .. } | Kind::Stream => there.is_some_and(|seen| self.is_same(entry, &seen)),
+            Kind::File { .. } | Kind::Stream => match (&there, &place.at) {
+                (Some(seen), Some((folder, name))) => {
+                    self.is_there(entry, folder, name, seen)? != There::Other
+                }
+                _ => false,
+            },
         };
         self.tally.settled.add(size);
         if is_there {

@@ -8,6 +8,8 @@ use std::collections::{HashMap, HashSet};
 use super::super::names::is_partial;
 use super::*;
 use crate::files::pattern::Excludes;
+use crate::files::problem::left;
+use crate::files::way::Way;
 
 /// Octets of names kept until the end.
 const NAME_MEMORY: usize = 256 << 20;
@@ -96,7 +98,8 @@ impl Disk<'_> {
     pub(super) fn missed(&mut self, source: u32, path: &[u8], problem: Problem) -> Result<(), Fault> {
         if let Some(mirror) = &mut self.mirror {
             match self.places.path_of(source, path)? {
-                Some(path) if problem.code == Code::Skipped => mirror.keep(&path)?,
+                _ if problem.code == Code::Remark => {}
+                Some(path) if matches!(problem.code, Code::Skipped | Code::Special) => mirror.keep(&path)?,
                 _ => mirror.block(),
             }
         }
@@ -119,85 +122,187 @@ impl Disk<'_> {
         folders.sort_unstable_by_key(|(path, _)| *path);
         for (path, known) in folders {
             self.tally.check()?;
-            let folder = match self.root.folder(path) {
+            let folder = match self.places.folder(path) {
                 Ok(folder) => folder,
                 // A copy that only says what it would do has not made it.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(Problem::io(self.places.label(path), &error).into()),
+                Err(problem) if problem.code == Code::NotFound => continue,
+                Err(problem) => return Err(problem.into()),
             };
-            let outcome = self.prune_folder(&folder, (path, &known.below), &known.names, &mirror.excludes);
-            self.or_refuse(outcome)?;
+            let outcome = self.prune_folder(folder, (path, &known.below), &known.names, &mirror.excludes);
+            self.or_refuse(outcome, ())?;
         }
         Ok(())
     }
 
-    /// Removes what is in a directory and not among `kept`; whether nothing stayed.
+    /// Removes what is in a directory and not among `kept`.
     fn prune_folder(
         &mut self,
-        folder: &Folder,
+        folder: Folder,
         (path, below): (&RelPath, &RelPath),
         kept: &HashSet<Vec<u8>>,
         excludes: &Excludes,
-    ) -> Result<bool, Fault> {
-        let label = self.places.label(path);
-        let names = folder.names().map_err(|error| Problem::io(&label, &error))?;
-        let mut empty = true;
-        for name in names {
+    ) -> Result<(), Fault> {
+        let mut pruning = Pruning {
+            way: Way::default(),
+            levels: Vec::new(),
+            path: path.clone(),
+            below: below.clone(),
+        };
+        self.begin_pruning(&mut pruning, folder)?;
+        while let Some(level) = pruning.levels.last_mut() {
             self.tally.check()?;
-            if kept.contains(&name) || is_partial(&name) {
-                empty = false;
+            let Some(name) = level.names.next() else {
+                self.end_pruning(&mut pruning)?;
+                continue;
+            };
+            if pruning.levels.len() == 1 && kept.contains(&name) {
                 continue;
             }
-            let paths = (path.join(&name)?, below.join(&name)?);
             // What cannot go is in the way of nothing else.
-            let outcome = self.prune_name(folder, &name, paths, excludes);
-            empty &= self.or_refuse(outcome)?;
+            let outcome = self.prune_name(&mut pruning, &name, excludes);
+            let stays = self.or_refuse(outcome, true)?;
+            if stays && let Some(level) = pruning.levels.last_mut() {
+                level.empty = false;
+            }
         }
-        Ok(empty)
+        Ok(())
     }
 
-    /// Removes what has a name; whether it is gone.
-    fn prune_name(
-        &mut self,
-        folder: &Folder,
-        name: &[u8],
-        (path, below): (RelPath, RelPath),
-        excludes: &Excludes,
-    ) -> Result<bool, Fault> {
+    /// Goes into a directory.
+    fn begin_pruning(&mut self, pruning: &mut Pruning, folder: Folder) -> Result<(), Problem> {
+        let failed = |error: std::io::Error| Problem::io(self.places.label(&pruning.path), &error);
+        let names = folder.names().map_err(failed)?.into_iter();
+        pruning.way.enter(folder).map_err(failed)?;
+        pruning.levels.push(Level {
+            octets: (pruning.path.as_bytes().len(), pruning.below.as_bytes().len()),
+            names,
+            empty: true,
+        });
+        Ok(())
+    }
+
+    /// Goes back from a directory and removes it if nothing stayed in it.
+    fn end_pruning(&mut self, pruning: &mut Pruning) -> Result<(), Fault> {
+        let (done, gone) = (pruning.levels.pop(), pruning.path.clone());
+        let Some(level) = pruning.levels.last_mut() else {
+            return Ok(());
+        };
+        pruning.path.truncate(level.octets.0);
+        pruning.below.truncate(level.octets.1);
+        let failed = |error: std::io::Error| Problem::io(self.places.label(&gone), &error);
+        let places = &self.places;
+        let left = pruning.way.leave(|| places.reopen(&pruning.path));
+        left.map_err(failed)?;
+        let (Some(folder), Some((_, name))) = (pruning.way.here(), gone.split()) else {
+            return Ok(());
+        };
+        let removed = match done.is_some_and(|done| done.empty) {
+            true if self.options.dry_run => Ok(true),
+            true => folder.remove_folder(name).map_err(failed),
+            false => Ok(false),
+        };
+        let removed = self.or_refuse(removed.map_err(Fault::from), false)?;
+        if removed {
+            return self.removed(&gone);
+        }
+        if let Some(level) = pruning.levels.last_mut() {
+            level.empty = false;
+        }
+        Ok(())
+    }
+
+    /// Whether a name is that of a file under construction. One that nobody works on may be continued by a later copy, and
+    /// is told.
+    fn is_unfinished(&mut self, folder: &Folder, name: &[u8], path: &RelPath) -> Result<bool, Fault> {
+        let seen = match is_partial(name) {
+            true => folder.find(name).ok().flatten(),
+            false => None,
+        };
+        if !seen.is_some_and(|seen| seen.is_unfinished()) {
+            return Ok(false);
+        }
+        if !folder.is_in_use(name) {
+            let problem = left(self.places.label(path), "it stays");
+            self.tally.problem(problem.clone());
+            self.outbox.push(&Record::Failed {
+                id: u64::MAX,
+                problem,
+            })?;
+        }
+        Ok(true)
+    }
+
+    /// Removes what has a name, or goes into it; whether it stays.
+    fn prune_name(&mut self, pruning: &mut Pruning, name: &[u8], excludes: &Excludes) -> Result<bool, Fault> {
+        let Some(folder) = pruning.way.here().cloned() else {
+            return Ok(true);
+        };
+        let (path, below) = (pruning.path.join(name)?, pruning.below.join(name)?);
         let label = self.places.label(&path);
         let failed = |error: std::io::Error| Problem::io(&label, &error);
-        let Some(seen) = folder.find(name).map_err(failed)? else {
+        if self.is_unfinished(&folder, name, &path)? {
             return Ok(true);
+        }
+        let Some(seen) = folder.find(name).map_err(failed)? else {
+            return Ok(false);
         };
         let is_folder = seen.shape() == Shape::Directory;
         if excludes.leave_out(below.as_bytes(), is_folder) {
-            return Ok(false);
+            return Ok(true);
         }
         if is_folder {
             let open = folder.enter(name).map_err(failed)?;
             if !self.options.dry_run {
                 open.let_owner_in();
             }
-            let emptied = self.prune_folder(&open, (&path, &below), &HashSet::new(), excludes)?;
-            if !emptied || !(self.options.dry_run || folder.remove_folder(name).map_err(failed)?) {
-                return Ok(false);
+            let before = (pruning.path.clone(), pruning.below.clone());
+            (pruning.path, pruning.below) = (path, below);
+            let begun = self.begin_pruning(pruning, open);
+            if begun.is_err() {
+                (pruning.path, pruning.below) = before;
             }
-        } else if !self.options.dry_run {
+            begun?;
+            return Ok(false);
+        }
+        if !self.options.dry_run {
             folder.remove(name).map_err(failed)?;
         }
+        self.removed(&path)?;
+        Ok(false)
+    }
+
+    /// Something is gone.
+    fn removed(&mut self, path: &RelPath) -> Result<(), Fault> {
+        let label = self.places.label(path);
         self.tally.deleted.add(1);
         self.tally.list_deleted(&label);
-        let mut path = label.into_bytes();
-        path.truncate(super::super::names::PATH_LIMIT);
-        self.outbox.push(&Record::Deleted { path })?;
-        Ok(true)
+        let path = path.as_bytes().to_vec();
+        self.outbox.push(&Record::Deleted { path })
     }
 
     /// That something cannot be removed is told, and it stays.
-    fn or_refuse(&mut self, outcome: Result<bool, Fault>) -> Result<bool, Fault> {
+    fn or_refuse<T>(&mut self, outcome: Result<T, Fault>, refused: T) -> Result<T, Fault> {
         match outcome {
-            Err(Fault::Here(problem)) => self.refuse(u64::MAX, 0, problem).map(|()| false),
+            Err(Fault::Here(problem)) => self.refuse(u64::MAX, 0, problem).map(|()| refused),
             outcome => outcome,
         }
     }
+}
+
+/// Where a removal is in a tree.
+struct Pruning {
+    way: Way,
+    levels: Vec<Level>,
+    /// Of the deepest level, from the root and below its source.
+    path: RelPath,
+    below: RelPath,
+}
+
+/// A directory whose names are gone through.
+struct Level {
+    /// Octets of both its paths, which are the beginnings of the deepest one's.
+    octets: (usize, usize),
+    names: std::vec::IntoIter<Vec<u8>>,
+    /// Nothing stayed so far.
+    empty: bool,
 }

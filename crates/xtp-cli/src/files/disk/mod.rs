@@ -6,18 +6,19 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 
 use xtp::Bytes;
 
-use self::consider::{check_link, is_large};
+use self::consider::{There, is_large};
 use self::mirror::Mirror;
 use super::channel::Outbox;
 use super::content_hash::ContentHash;
 use super::install::{Complete, install};
-use super::names::{RelPath, stays_inside};
+use super::names::RelPath;
 use super::partial::{Claims, Partial};
-use super::place::{Place, Places, Target, is_directory};
+use super::place::{Place, Places, Target};
 use super::problem::{Code, Fault, Problem, violation};
 use super::receiver::Job;
-use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record};
+use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record, Stamp};
 use super::root::{Attributes, Folder, Root, Seen, Shape, same_time};
+use super::sender::hash_of;
 use super::tally::Tally;
 
 mod consider;
@@ -27,6 +28,8 @@ mod mirror;
 
 /// Offers a sender may have open.
 const OPEN_LIMIT: usize = 4_096;
+/// Octets of their paths.
+const OPEN_PATHS: usize = 16 << 20;
 /// Files beyond the inline limit that are wanted at once: each one is open.
 const LARGE_AHEAD: usize = 4;
 /// Complete files that wait to be synchronised and renamed together.
@@ -214,7 +217,7 @@ impl<'a> Disk<'a> {
                 }
                 self.consider_file(entry, place, true)
             }
-            None if self.expected.len() >= OPEN_LIMIT => {
+            None if self.expected.len() >= OPEN_LIMIT || self.has_long_paths(&entry) => {
                 return Err(violation("offered too much at once").into());
             }
             None => self.consider(entry),
@@ -223,6 +226,18 @@ impl<'a> Disk<'a> {
             Err(Fault::Here(problem)) => self.refuse(id, size, problem),
             outcome => outcome,
         }
+    }
+
+    /// Whether the paths of what is open take too much with this one. Short ones cannot.
+    fn has_long_paths(&self, entry: &Entry) -> bool {
+        let octets = |entry: &Entry| entry.path.len();
+        let open = || {
+            self.expected
+                .values()
+                .map(|expected| octets(&expected.entry))
+                .sum::<usize>()
+        };
+        octets(entry) > OPEN_PATHS / OPEN_LIMIT && open() + octets(entry) > OPEN_PATHS
     }
 
     /// The sender cannot give what it offered.
@@ -294,11 +309,12 @@ impl<'a> Disk<'a> {
         self.install_complete()?;
         self.prune()?;
         for directory in std::mem::take(&mut self.directories).into_iter().rev() {
-            let folder = self.root.folder(&directory.path);
-            let set = folder.and_then(|folder| folder.finish(&directory.attributes));
-            if let Err(error) = set {
-                let label = self.places.label(&directory.path);
-                self.refuse(u64::MAX, 0, Problem::io(label, &error))?;
+            let set = self.places.folder(&directory.path).and_then(|folder| {
+                let set = folder.finish(&directory.attributes);
+                set.map_err(|error| Problem::io(self.places.label(&directory.path), &error))
+            });
+            if let Err(problem) = set {
+                self.refuse(u64::MAX, 0, problem)?;
             }
         }
         self.outbox.push(&Record::Finished)?;
@@ -310,16 +326,24 @@ impl<'a> Disk<'a> {
 fn named(place: &Place) -> Result<(&Folder, &[u8]), Problem> {
     match &place.at {
         Some((folder, name)) => Ok((folder, name)),
-        None => Err(in_the_way(place)),
+        None => {
+            let text = "a directory is in the way; move it or choose another target";
+            Err(Problem::new(Code::InTheWay, format!("{}: {text}", place.label)))
+        }
     }
 }
 
-fn in_the_way(place: &Place) -> Problem {
-    let text = format!(
-        "{}: a directory is in the way; move it or choose another target",
-        place.label
-    );
-    Problem::new(Code::InTheWay, text)
+/// Fails if what is there is nothing that a file or link takes the place of.
+///
+/// # Errors
+/// [`Code::InTheWay`] for a directory, and for what a host may lose if it becomes a file.
+pub(super) fn check_replaceable(seen: &Seen, label: &str) -> Result<(), Problem> {
+    let what = match seen.shape() {
+        Shape::File | Shape::Link => return Ok(()),
+        Shape::Directory => "a directory is in the way; move it or choose another target",
+        Shape::Other => "a device, fifo or socket is in the way, which a copy does not replace; move it",
+    };
+    Err(Problem::new(Code::InTheWay, format!("{label}: {what}")))
 }
 
 #[cfg(test)]
