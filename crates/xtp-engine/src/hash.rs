@@ -27,7 +27,7 @@ impl KeyedState {
 }
 
 /// The finalizer of SplitMix64: a key of few or regular bits makes no regular factor.
-const fn scramble(word: u64) -> u64 {
+pub(crate) const fn scramble(word: u64) -> u64 {
     let mut word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

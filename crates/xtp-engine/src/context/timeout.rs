@@ -17,8 +17,9 @@ use xtp_wire::{DiagValue, Options};
 
 /// FIRST repeats carry the same data twice, then a prefix that fits every path (§2.4.2).
 const FULL_REPEATS: u32 = 3;
-/// A peer that is merely slow or stopped for a moment is not taken for a legacy one (§2.7, D-68).
-const SILENCE_OF_A_LEGACY_PEER: Duration = Duration::from_secs(5);
+/// A peer that is merely slow or stopped for a moment is not taken for a legacy one (§2.7, D-68). The fourth FIRST to a peer of which
+/// nothing is known leaves after 4.5 to 5 s.
+const SILENCE_OF_A_LEGACY_PEER: Duration = Duration::from_millis(4_500);
 const SMALLEST_PATH_DATA: usize = 1_168;
 /// FIRSTs leave for so long: a responder remembers for 60 s what it executed (§2.4.2, §6.9).
 const FIRSTS_LEAVE: Duration = Duration::from_secs(20);

@@ -8,6 +8,7 @@ use super::writer::WriterState;
 use super::{Context, Env, Role, State};
 use crate::config::EngineConfig;
 use crate::congestion::Controller;
+use crate::hash::scramble;
 use crate::options::Rate;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
@@ -324,19 +325,23 @@ impl Context {
     /// Period of WTIMER with its back-off (§3.7).
     fn wtimer_backed_off(&self, now: Time) -> Duration {
         let base = self.rtt.wtimer_base();
-        let base = if self.polls() {
-            base.max(Duration::from_secs(1))
-        } else {
-            base
+        let base = match self.polls() {
+            true => base.max(Duration::from_secs(1)),
+            false => base,
         };
-        let backed = |shift: u32| base.saturating_mul(1 << shift.min(12));
+        let (expiries, ceiling) = self.back_off(now);
+        let doubled = base.saturating_mul(1 << expiries.min(12));
+        spread(doubled.min(Duration::from_secs(ceiling)), self.key, expiries)
+    }
+
+    /// The expiries of WTIMER that double its period, and the seconds that the period never exceeds.
+    fn back_off(&self, now: Time) -> (u32, u64) {
         if !self.state.heard() {
-            return backed(self.timers.waits).min(Duration::from_secs(2));
+            return (self.timers.waits, 2);
         }
         if let Some((_, since, _)) = self.writer.blocked {
             let patient = self.writer.inflight.is_empty() && now.since(since) >= Duration::from_secs(60);
-            let ceiling = if patient { 10 } else { 1 };
-            return backed(self.timers.blocked_waits).min(Duration::from_secs(ceiling));
+            return (self.timers.blocked_waits, if patient { 10 } else { 1 });
         }
         let for_the_user = self.writer.requests.dreq.is_some()
             && self.writer.inflight.is_empty()
@@ -345,7 +350,7 @@ impl Context {
             true => self.timers.waits.max(self.timers.user_waits),
             false => self.timers.waits,
         };
-        backed(waits).min(Duration::from_secs(10))
+        (waits, 10)
     }
 
     /// Period of LSTIMER (§3.6).
@@ -394,4 +399,15 @@ impl Context {
             _ => None,
         }
     }
+}
+
+/// The doubled `period` less up to an eighth, by a hash of key and `expiries`. Timers of many associations expire at the same moment
+/// after a sleep or an outage: without a spread the same ones would find the queue of a narrow link full in every period. A period that
+/// is not doubled follows the round trip and stays as it is.
+fn spread(period: Duration, key: u64, expiries: u32) -> Duration {
+    if expiries == 0 {
+        return period;
+    }
+    let share = scramble(key.wrapping_add(expiries.into())) >> 56;
+    period - period / 2_048 * share as u32
 }

@@ -3,7 +3,7 @@
 use super::forge::View;
 use super::world::{DELAY, MS, PORT, World, address, payload};
 use xtp_engine::{ContextId, Datagram, Ecn, EngineConfig, OpenOptions, paradigm};
-use xtp_wire::{Body, DataSegment, Options, Traffic};
+use xtp_wire::{Body, DataSegment, Options, Packet, Traffic};
 
 /// Of all. Three quarters of it are for what is charged, half of which is given to whoever asks.
 const LIMIT: u64 = 1 << 20;
@@ -327,8 +327,15 @@ fn who_waits_for_memory_is_told_when_there_is_some() {
         let from = world.sent.len();
         world.send(0, id, QUEUE);
         world.run(100 * MS);
-        let told = world.sent_by(1, from).last().expect("it was answered");
-        let (key, before) = (told.header.key, granted(&world, from));
+        let before = granted(&world, from);
+        let grants_most = |packet: &Packet<'_>| {
+            packet
+                .body
+                .control()
+                .is_some_and(|control| control.alloc == before)
+        };
+        let told = world.sent_by(1, from).find(grants_most).expect("it was answered");
+        let key = told.header.key;
         // Nothing arrives any more, and no time passes.
         world.lose = [usize::MAX; 2];
         world.send(1, small[1], 500);

@@ -1,6 +1,7 @@
 //! FIRST.seq: where the initiator's stream begins (§2.4.1).
 
 use crate::host::{Host, PORT, cntl, data, first, keyed, parse};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use xtp_engine::{EngineConfig, paradigm};
 use xtp_wire::{Body, Diag, DiagCode, DiagValue, Format, Key, Options, Token, service};
@@ -127,4 +128,53 @@ fn one_that_was_opened_long_ago_begins_as_any_other() {
         "{:?}",
         host.closed(id)
     );
+}
+
+/// FIRSTs whose timers expired while their host slept leave together when it wakes, and not together again: the same ones would find
+/// the queue of a narrow link full each time.
+#[test]
+fn firsts_that_slept_together_are_repeated_apart() {
+    const MANY: usize = 32;
+    let mut host = Host::new();
+    for _ in 0..MANY {
+        let id = host.open(paradigm::one_shot(PORT));
+        host.write(id, b"once", true);
+    }
+    assert_eq!(host.flush().len(), MANY);
+    host.now = host.now + Duration::from_secs(3);
+    let woken = host.now;
+    assert_eq!(host.flush().len(), MANY);
+    let mut repeats: BTreeMap<u64, Vec<Duration>> = BTreeMap::new();
+    for (at, octets) in host.wait(Duration::from_secs(16)) {
+        let key = parse(&octets).header.key.value();
+        repeats.entry(key).or_default().push(at.since(woken));
+    }
+    let shortest = Duration::from_millis(1_750);
+    let (mut early, mut late) = (0, 0);
+    for times in repeats.values() {
+        let mut before = Duration::ZERO;
+        for &at in times {
+            let period = at.saturating_sub(before);
+            assert!(
+                (shortest..=Duration::from_secs(2)).contains(&period),
+                "{period:?}"
+            );
+            early += usize::from(period < Duration::from_millis(1_812));
+            late += usize::from(period > Duration::from_millis(1_937));
+            before = at;
+        }
+    }
+    let all: usize = repeats.values().map(Vec::len).sum();
+    assert!(
+        early > all / 6 && late > all / 6,
+        "{early} early and {late} late of {all}"
+    );
+    // Whatever the round, few leave within what the queue of a link holds, and no association is always behind the others.
+    for round in 0..8 {
+        let times = repeats.values().map(|times| times[round]);
+        let mut times: Vec<_> = times.collect();
+        times.sort_unstable();
+        let most = times.windows(MANY / 4).map(|some| some[MANY / 4 - 1] - some[0]);
+        assert!(most.min().expect("some") > Duration::from_millis(20), "{times:?}");
+    }
 }

@@ -174,11 +174,15 @@ fn who_slept_loses_no_association() {
 #[test]
 fn a_peer_that_is_silent_after_the_sleep_is_given_what_was_left() {
     let (mut host, id, ..) = unanswered();
-    host.wait(Duration::from_secs(50));
+    let silent = host.now;
+    host.wait(Duration::from_secs(45));
+    // It was there until its next question was due.
+    let due = host.engine.deadline().expect("it asks");
+    let left = Duration::from_secs(60) - due.since(silent);
     host.now = host.now + Duration::from_secs(600);
-    host.wait(Duration::from_secs(8));
+    host.wait(left - Duration::from_millis(100));
     assert_eq!(host.closed(id), None);
-    host.wait(Duration::from_secs(5));
+    host.wait(Duration::from_millis(200));
     assert!(host.closed(id).is_some(), "it waits no minute more");
 }
 

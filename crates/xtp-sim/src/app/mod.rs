@@ -3,6 +3,7 @@
 mod exchange;
 mod frames;
 mod matched;
+mod reading;
 mod script;
 mod stretch;
 mod task;

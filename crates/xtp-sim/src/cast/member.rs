@@ -15,7 +15,7 @@ const MOST: usize = 1 << 20;
 
 /// What is known of a receiver's program, running or ended.
 #[derive(Clone, Debug)]
-pub struct Instance {
+pub struct ProgramRun {
     /// Where its endpoint's socket was bound.
     pub address: SocketAddr,
     /// Octets it had without a gap.
@@ -43,9 +43,9 @@ pub struct Receiving {
     /// What its user read.
     pub check: StreamCheck,
     /// The program that runs now.
-    pub now: Instance,
+    pub now: ProgramRun,
     /// Those before.
-    pub before: Vec<Instance>,
+    pub before: Vec<ProgramRun>,
     /// It heard a transmitter.
     pub found: bool,
     /// It was told that everything is there.
@@ -66,7 +66,7 @@ impl Receiving {
     /// A receiver that has not joined yet.
     pub fn new(machine: Machine, plan: MemberPlan, promise: Promise) -> Self {
         Self {
-            now: Instance {
+            now: ProgramRun {
                 address: machine.address,
                 had: 0,
                 read: 0,
@@ -109,7 +109,7 @@ impl Receiving {
 
     /// The program that had this address; of several the newest that had so many octets, if there is one, and of these one whose user
     /// has confirmed: what it said may be read when the next program has its place, and of nothing that one has all, too.
-    pub fn instance(&self, address: SocketAddr, octets: u64) -> Option<&Instance> {
+    pub fn instance(&self, address: SocketAddr, octets: u64) -> Option<&ProgramRun> {
         let all = self.before.iter().chain([&self.now]).rev();
         let mut its = all.filter(|instance| instance.address == address);
         let mut had = its.clone().filter(|instance| instance.had == octets);
@@ -314,7 +314,7 @@ impl Receiving {
         self.machine = machine;
         self.id = None;
         self.check = StreamCheck::new(self.promise);
-        let next = Instance {
+        let next = ProgramRun {
             address: self.machine.address,
             had: 0,
             read: 0,

@@ -5,12 +5,14 @@ use super::scene::{Kind, Outcome, PATIENCE, RECEIVERS, SYMBOLS, Scene, options, 
 use crate::world::{address, group};
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::group::{CastOptions, MemberState, Slow};
+use xtp_engine::group::{CastOptions, MemberState, Mode, Slow};
 use xtp_wire::{Control, DELAY_NONE, Format, Gnack, GnackBlock, Options, Spans, ToTransmitter, Xcntl};
 
 const SECOND: Duration = Duration::from_secs(1);
 /// What a packet takes at the rate of these groups.
 const PACKET: Duration = Duration::from_millis(3);
+/// Packets of a window of these groups: what one question brings from a member that lacks everything.
+const WINDOW: usize = (64 << 10) / 1_400;
 /// A tenth of a second, and everybody is looked at each twentieth.
 const LEFT_BEHIND: Duration = Duration::from_millis(200);
 
@@ -164,6 +166,38 @@ fn who_asks_all_for_everything_costs_a_quarter() {
                 "{what}: {last:?} instead of {before:?}"
             );
         }
+    }
+}
+
+/// The same of one that says to all in turn that it has everything and that it has nothing: the window goes by what it said
+/// itself, and what it asks for is counted.
+#[test]
+fn who_contradicts_itself_holds_nobody_up() {
+    for classic in [false, true] {
+        let mut options = options(Kind::Buckets);
+        if let Mode::Bucket(buckets) = &mut options.mode {
+            buckets.classic = classic;
+        }
+        let quiet = quiet(options.clone());
+        let mut said = 0;
+        let attacked = beside_one_who_speaks_to(group(1), 1 << 30, options, |view, _| {
+            said += 1;
+            let rseq = if said % 2 == 0 { view.position } else { 0 };
+            vec![view.to_all(control(view, rseq, 1 << 40))]
+        });
+        attacked.assert_good();
+        let symbols = quiet.of(&[Format::Data]);
+        let (sent, before) = (attacked.stream_packets(), quiet.stream_packets());
+        assert!(
+            sent <= before + symbols / 4 + 64 + WINDOW,
+            "classic {classic}: {sent} instead of {before} ({symbols} packets)"
+        );
+        let more = PACKET * sent.saturating_sub(before) as u32;
+        let (last, usual) = (attacked.last(), quiet.last());
+        assert!(
+            last <= usual + more + LEFT_BEHIND,
+            "classic {classic}: {last:?} instead of {usual:?}"
+        );
     }
 }
 

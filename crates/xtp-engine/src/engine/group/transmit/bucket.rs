@@ -310,8 +310,13 @@ impl Transmitter {
         if due > 0 {
             all.lacked = due;
         }
-        let moved = less || rseq > before.0 || bucket.alloc > before.1;
-        self.acknowledged = self.acknowledged.max(rseq);
+        // A member that says less than it said before holds nobody up.
+        let reached = self
+            .members
+            .acknowledged()
+            .map_or(rseq, |told| told.clamp(rseq, nxt));
+        let moved = less || reached > before.0 || bucket.alloc > before.1;
+        self.acknowledged = self.acknowledged.max(reached);
         self.line.stats.acknowledged = self.acknowledged;
         self.forget_acknowledged();
         match moved {
@@ -400,12 +405,12 @@ impl Transmitter {
     }
 
     /// What a member lacks of packets that it has had time to get: of each as often as it left. Where all that follows a hole is sent again nobody
-    /// can say how much of it was lost; and what is less than the member said already is not its word, or was overtaken.
+    /// can say how much of it was lost. An answer that says less than its member said before counts, too, unless a later one overtook it: its
+    /// bucket goes by it.
     fn count_lacked(&mut self, index: u32, control: Control, report: &Report<'_>) {
         let goes_back = self.buckets.as_ref().is_some_and(|all| all.options.go_back_n);
         let member = self.members.get(index);
-        let is_newer = serial_gt(control.echo, member.counted) && control.rseq >= member.rseq;
-        if goes_back || !is_newer {
+        if goes_back || !serial_gt(control.echo, member.counted) {
             return;
         }
         let held: SmallVec<[Span; 8]> = report

@@ -95,6 +95,19 @@ fn a_bucket_moves_the_window_when_all_have_answered() {
 }
 
 #[test]
+fn a_member_that_says_less_than_before_holds_nobody_up() {
+    for go_back_n in [false, true] {
+        let (mut stage, one, other) = stage(BucketOptions { go_back_n, ..ripe() });
+        answer(&mut stage, &one, 8 * PACKET, &[]);
+        answer(&mut stage, &one, 0, &[]);
+        answer(&mut stage, &other, 10 * PACKET, &[]);
+        // What was asked for is sent again first.
+        stage.run(20 * MS);
+        assert_eq!(stage.position(), WINDOW + 8 * PACKET, "as far as both said");
+    }
+}
+
+#[test]
 fn a_bucket_is_ripe_after_a_while_and_frees_nothing() {
     let (mut stage, one, other) = stage(ripe());
     answer(&mut stage, &one, 10 * PACKET, &[]);
