@@ -102,10 +102,12 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
     served.files = sessions.totals.files.load(Ordering::Relaxed);
     served.bytes = sessions.totals.bytes.load(Ordering::Relaxed);
     served.failed = sessions.totals.failed.load(Ordering::Relaxed);
+    let outcome = common.end_of_server(Err(ended));
+    served.ok = outcome.is_ok();
     if common.out.is_json() {
         common.out.object(&served)?;
     }
-    common.end_of_server(Err(ended))
+    outcome
 }
 
 /// Associations that began and have not greeted: whoever does not, is in nobody's way.

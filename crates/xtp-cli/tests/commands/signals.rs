@@ -19,6 +19,11 @@ fn servers_end_at_either_signal() {
         running.signal("TERM");
         let done = running.finish().expect(0);
         assert_eq!(done.stdout, b"");
+
+        let (running, _) = Running::listener(&[&args[..1], &["--json"], &args[1..]].concat());
+        running.signal("TERM");
+        let object = running.finish().expect(0).json();
+        assert_eq!(object["ok"], true, "{args:?}: {object}");
     }
 }
 
