@@ -12,7 +12,9 @@ Examples:
   xtp answer -- tr a-z A-Z                   the request is the program's standard input
   xtp answer 0.0.0.0:4000 --jobs 8 -- ./app  from the network, up to eight at a time
 
-The program's standard output is the answer. If it ends with another status than 0, the
+The program's standard output is the answer; it knows who asks from XTP_PEER, address and port,
+and XTP_SERVICE, the service number. What it wrote when it ends is the answer, even if a child
+that it left writes on. If it ends with another status than 0, the
 caller is told so. A program that runs longer than --timeout is
 stopped. Prints `listening on ADDR` on standard error when ready. The other side is `xtp
 call`.";
@@ -44,6 +46,15 @@ pub(crate) struct AnswerArgs {
     /// End after the first request
     #[arg(long)]
     pub(crate) once: bool,
+
+    /// Give the program this of the environment, too: NAME, or NAME=VALUE. It has PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ, TERM and
+    /// the language, and nothing else
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) env: Vec<OsString>,
+
+    /// Give the program the whole environment, secrets too
+    #[arg(long)]
+    pub(crate) keep_env: bool,
 
     /// The program and its arguments
     #[arg(value_name = "CMD", last = true, required = true, value_hint = clap::ValueHint::CommandWithArguments)]

@@ -13,7 +13,7 @@ use crate::common::{Address, Common, Failure, Outcome, REJECTED, peer_text, span
 
 mod program;
 
-use program::{Ended, Program, check};
+use program::{Ended, Environment, Program, check};
 
 /// Requests that wait for a free place, per place.
 const BACKLOG: usize = 64;
@@ -36,6 +36,7 @@ struct Office<'a> {
     common: &'a Common,
     endpoint: &'a Endpoint,
     listener: &'a Listener,
+    env: Environment,
     over: AtomicBool,
     report: Mutex<Report>,
 }
@@ -66,6 +67,10 @@ pub(crate) fn run(args: &AnswerArgs, common: &Common) -> Outcome {
         common,
         endpoint: &endpoint,
         listener: &listener,
+        env: Environment {
+            whole: args.keep_env,
+            named: args.env.clone(),
+        },
         over: AtomicBool::new(false),
         report: Mutex::default(),
     };
@@ -146,6 +151,8 @@ impl Office<'_> {
             command: &self.args.program,
             limit: self.args.max_response,
             timeout: self.common.timeout(),
+            env: &self.env,
+            asks: (&peer, incoming.service_number()),
         };
         let stream = incoming.stream();
         let ended = program.run(request, &|| {

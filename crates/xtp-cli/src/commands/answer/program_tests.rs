@@ -6,14 +6,39 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Ended, Program};
+use super::{Ended, Environment, Program};
+
+static ENV: Environment = Environment {
+    whole: false,
+    named: Vec::new(),
+};
+
+fn program(command: &[OsString]) -> Program<'_> {
+    Program {
+        command,
+        limit: 1,
+        timeout: Some(Duration::from_secs(60)),
+        env: &ENV,
+        asks: ("192.0.2.1:4000", 10),
+    }
+}
+
+fn shell(script: &str) -> Vec<OsString> {
+    ["sh", "-c", script].map(OsString::from).to_vec()
+}
+
+fn answer(ended: Ended) -> String {
+    match ended {
+        Ended::Answer(answer) => String::from_utf8_lossy(&answer).into_owned(),
+        other => panic!("{other:?}"),
+    }
+}
 
 fn run(script: &str, request: &[u8], limit: usize, unwanted: bool) -> Ended {
-    let command: Vec<OsString> = ["sh", "-c", script].map(OsString::from).to_vec();
+    let command = shell(script);
     let program = Program {
-        command: &command,
         limit,
-        timeout: Some(Duration::from_secs(60)),
+        ..program(&command)
     };
     program.run(&Bytes::copy_from_slice(request), &|| unwanted)
 }
@@ -56,12 +81,7 @@ fn failing_programs_say_how() {
     assert!(why(run("echo partly; exit 3", b"", 100, false)).contains("status 3"));
     assert!(why(run("kill -9 $$", b"", 100, false)).contains("ended from outside"));
     let command = [OsString::from("no-such-program-anywhere")];
-    let program = Program {
-        command: &command,
-        limit: 1,
-        timeout: None,
-    };
-    assert!(why(program.run(&Bytes::new(), &|| false)).contains("cannot be started"));
+    assert!(why(program(&command).run(&Bytes::new(), &|| false)).contains("cannot be started"));
 }
 
 #[test]
@@ -71,11 +91,10 @@ fn a_program_that_writes_too_much_is_stopped() {
 
 #[test]
 fn a_program_that_runs_too_long_is_stopped() {
-    let command: Vec<OsString> = ["sh", "-c", "exec sleep 1000"].map(OsString::from).to_vec();
+    let command = shell("exec sleep 1000");
     let program = Program {
-        command: &command,
-        limit: 1,
         timeout: Some(Duration::from_millis(1)),
+        ..program(&command)
     };
     assert!(why(program.run(&Bytes::new(), &|| false)).contains("ran longer"));
 }
@@ -83,4 +102,51 @@ fn a_program_that_runs_too_long_is_stopped() {
 #[test]
 fn a_program_nobody_waits_for_is_stopped() {
     assert!(matches!(run("exec sleep 1000", b"", 100, true), Ended::Unwanted));
+}
+
+#[test]
+fn what_a_child_that_is_left_writes_is_no_answer() {
+    // Its output is open for another while; waiting for its end would bring this, too.
+    let said = answer(run("(sleep 2; echo late) 2>/dev/null & echo mine", b"", 100, false));
+    assert_eq!(said, "mine\n");
+}
+
+#[test]
+fn a_program_knows_who_asks_and_no_secret_of_the_server() {
+    assert_eq!(
+        answer(run("echo $XTP_PEER $XTP_SERVICE", b"", 100, false)),
+        "192.0.2.1:4000 10\n"
+    );
+    let given = answer(run("env", b"", 10_000, false));
+    assert!(given.lines().any(|line| line.starts_with("PATH=")), "{given}");
+    // Cargo sets this for tests.
+    assert!(!given.contains("CARGO_PKG_NAME"), "{given}");
+    let with = |env: Environment| {
+        let command = shell("env");
+        let program = Program {
+            limit: 100_000,
+            env: &env,
+            ..program(&command)
+        };
+        answer(program.run(&Bytes::new(), &|| false))
+    };
+    let named = with(Environment {
+        whole: false,
+        named: ["CARGO_PKG_NAME", "MODE=a=b", "NOT_THERE"]
+            .map(OsString::from)
+            .to_vec(),
+    });
+    assert!(
+        named.contains("CARGO_PKG_NAME=xtp-cli") && named.contains("MODE=a=b\n"),
+        "{named}"
+    );
+    assert!(
+        !named.contains("NOT_THERE") && !named.contains("CARGO_MANIFEST_DIR"),
+        "{named}"
+    );
+    let whole = with(Environment {
+        whole: true,
+        named: Vec::new(),
+    });
+    assert!(whole.contains("CARGO_MANIFEST_DIR"), "{whole}");
 }
