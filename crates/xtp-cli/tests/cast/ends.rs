@@ -260,7 +260,7 @@ fn what_is_no_way_to_say_it() {
             &["send", "file", "239.77.4.7", "--expect", "1", "--for", "1s"],
             "cannot be used with",
         ),
-        (&["send", "file", "239.77.4.7", "--wait", "soon"], "should be"),
+        (&["send", "file", "239.77.4.7", "--wait", "soon"], "write a time"),
         (&["recv", "239.77.4.7", "-", "--forever"], "--forever"),
     ] {
         let ended = Running::start(arguments, dir.path(), Stdio::null())

@@ -158,7 +158,7 @@ fn what_is_called_otherwise_here_is_said() {
         (&["-H"], "hard links"),
         (&["-A"], "access control lists"),
         (&["-X"], "extended attributes"),
-        (&["--bwlimit", "fast"], "should be"),
+        (&["--bwlimit", "fast"], "write a rate"),
     ] {
         let run = piped(&[&["cp"], option, &[&file, &to]].concat(), b"");
         assert_eq!(run.status.code(), Some(2), "{option:?}");
