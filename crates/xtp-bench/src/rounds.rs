@@ -227,6 +227,12 @@ fn between_hosts(
             .rows
             .extend(rows(&template, main_of(experiment), &rounds));
     }
+    if !far.waited().is_zero() {
+        let seconds = far.waited().as_secs();
+        context.note(format!(
+            "{experiment}: other clients of the server were waited for, {seconds} s in all"
+        ));
+    }
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! The host that measures.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use xtp::{CallOptions, Config, Endpoint, Wait, paradigm};
 
@@ -13,6 +13,10 @@ use crate::stage::Place;
 
 /// Longest time until a server has started its party, or ended it.
 const ANSWER: Duration = Duration::from_secs(45);
+/// Longest time until it is this client's turn: one turn of another and a little.
+const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
+/// How often a busy server is asked.
+const AGAIN: Duration = Duration::from_secs(1);
 /// How long a server that does not answer is waited for.
 const GREETING: Duration = Duration::from_secs(5);
 
@@ -22,6 +26,8 @@ pub(crate) struct Far {
     endpoint: Endpoint,
     token: u64,
     near: Place,
+    /// How long other clients of the server were waited for.
+    waited: Duration,
 }
 
 impl Far {
@@ -52,6 +58,7 @@ impl Far {
             endpoint,
             token: 0,
             near,
+            waited: Duration::ZERO,
         };
         match far.ask(&Request::Hello { version: VERSION }, GREETING)? {
             Answer::Welcome { token } => far.token = token,
@@ -60,25 +67,18 @@ impl Far {
         Ok(far)
     }
 
+    /// How long other clients of the server were waited for, in whole seconds.
+    pub(crate) fn waited(&self) -> Duration {
+        self.waited
+    }
+
     /// Has one measured: the server's party there, the client's here.
     ///
     /// # Errors
     /// As of [`pair`](crate::launch::pair).
     pub(crate) fn pair(&mut self, launcher: &Launcher, job: &Job) -> Result<Pair, Error> {
         launcher.check()?;
-        // A token does not live for ever.
-        if let Answer::Welcome { token } = self.ask(&Request::Hello { version: VERSION }, GREETING)? {
-            self.token = token;
-        }
-        let wanted = Wanted::of(job);
-        let begin = Request::Begin {
-            token: self.token,
-            wanted,
-        };
-        let address = match self.ask(&begin, ANSWER)? {
-            Answer::Ready { address } => self.reachable(&address),
-            other => return Err(self.astonished(&other)),
-        };
+        let address = self.begin(launcher, &Wanted::of(job))?;
         let mut job = Job {
             role: Role::Client,
             bind: self.near.address,
@@ -97,6 +97,35 @@ impl Far {
             other => return Err(self.astonished(&other)),
         };
         Ok(Pair { client, server })
+    }
+
+    /// Has the server's party started, when it is this client's turn; where that is.
+    fn begin(&mut self, launcher: &Launcher, wanted: &Wanted) -> Result<String, Error> {
+        let until = Instant::now() + LONGEST_WAIT;
+        loop {
+            launcher.check()?;
+            // A token does not live for ever.
+            if let Answer::Welcome { token } = self.ask(&Request::Hello { version: VERSION }, GREETING)? {
+                self.token = token;
+            }
+            let begin = Request::Begin {
+                token: self.token,
+                wanted: wanted.clone(),
+            };
+            match self.ask(&begin, ANSWER)? {
+                Answer::Ready { address } => return Ok(self.reachable(&address)),
+                Answer::Busy { .. } if Instant::now() < until => {
+                    std::thread::sleep(AGAIN);
+                    self.waited += AGAIN;
+                }
+                Answer::Busy { seconds } => {
+                    return Err(
+                        self.failed(format!("busy with other clients, for {seconds} s more at least"))
+                    );
+                }
+                other => return Err(self.astonished(&other)),
+            }
+        }
     }
 
     fn ask(&self, request: &Request, patience: Duration) -> Result<Answer, Error> {

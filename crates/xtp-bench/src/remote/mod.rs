@@ -25,7 +25,7 @@ pub const SERVICE: u16 = 36;
 /// The UDP port of a server that names none.
 pub const UDP_PORT: u16 = 36_039;
 /// What is said is this version's.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Longest measurement, seconds.
 const SECONDS: f64 = 60.0;
 /// Most operations before those that count.
@@ -111,6 +111,11 @@ enum Answer {
     Ready {
         /// Where, as the transport says it; without an address of the host if it is bound to all of them.
         address: String,
+    },
+    /// Another client measures, for so many seconds at most, or waits for its turn.
+    Busy {
+        /// Until then at most.
+        seconds: u64,
     },
     /// What the party counted.
     Outcome(Box<Outcome>),

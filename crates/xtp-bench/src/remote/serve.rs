@@ -21,8 +21,8 @@ const TOKEN_LIFE: Duration = Duration::from_secs(30);
 
 /// A measurement under way.
 struct Running {
-    /// Who began it.
-    peer: IpAddr,
+    /// Who began it. Two clients of one host are two.
+    peer: SocketAddr,
     token: u64,
     worker: Worker,
     until: Instant,
@@ -78,7 +78,7 @@ impl<'a> Serve<'a> {
             return Err(Error::Interrupted);
         }
         if let Some(over) = self.running.take_if(|running| running.until < Instant::now()) {
-            let peer = SocketAddr::new(over.peer, 0);
+            let peer = over.peer;
             let what = "a measurement took too long and was stopped".to_owned();
             return Ok(Some(Served { peer, what }));
         }
@@ -119,11 +119,12 @@ impl<'a> Serve<'a> {
                     wanted.experiment, wanted.transport, wanted.size
                 );
                 match self.start(peer, token, &wanted) {
-                    Ok(address) => (Answer::Ready { address }, Some(what)),
+                    Ok(Answer::Busy { seconds }) => (Answer::Busy { seconds }, None),
+                    Ok(answer) => (answer, Some(what)),
                     Err(why) => refused(why),
                 }
             }
-            Ok(Request::End { token }) => match self.end(peer.ip(), token) {
+            Ok(Request::End { token }) => match self.end(peer, token) {
                 Ok(answer) => (answer, None),
                 Err(why) => refused(why),
             },
@@ -132,24 +133,23 @@ impl<'a> Serve<'a> {
     }
 
     /// Starts the party, for who has shown that answers reach it.
-    fn start(&mut self, peer: SocketAddr, token: u64, wanted: &super::Wanted) -> Result<String, String> {
+    fn start(&mut self, peer: SocketAddr, token: u64, wanted: &super::Wanted) -> Result<Answer, String> {
         let ip = peer.ip();
         let epoch = self.epoch();
         let known = |epoch| self.token(ip, epoch) == token;
         if !known(epoch) && !epoch.checked_sub(1).is_some_and(known) {
             return Err("an unknown token; greet first".to_owned());
         }
-        if let Some(other) = self.running.as_ref().filter(|running| running.peer != ip) {
-            self.turns.came_too_early(ip, Instant::now());
-            let seconds = other.until.saturating_duration_since(Instant::now()).as_secs() + 1;
-            return Err(format!(
-                "busy with another client for {seconds} s at most; try again"
-            ));
+        let now = Instant::now();
+        if let Some(other) = self.running.as_ref().filter(|running| running.peer != peer) {
+            self.turns.came_too_early(peer, now);
+            let seconds = other.until.saturating_duration_since(now).as_secs() + 1;
+            return Ok(Answer::Busy { seconds });
         }
         // One that begins anew has given up what it had begun.
         self.running = None;
-        if !self.turns.may_begin(ip, Instant::now()) {
-            return Err("another client waits for its turn; try again later".to_owned());
+        if !self.turns.may_begin(peer, now) {
+            return Ok(Answer::Busy { seconds: 1 });
         }
         let bind = self.endpoint.local_addr().ip();
         let job = admit(wanted, bind)?;
@@ -162,15 +162,15 @@ impl<'a> Serve<'a> {
         let mut worker = Worker::start(self.launcher, &place, &job).map_err(failed)?;
         let address = worker.ready().map_err(failed)?;
         self.running = Some(Running {
-            peer: ip,
+            peer,
             token,
             worker,
             until: Instant::now() + Duration::from_secs_f64(job.seconds) + PATIENCE,
         });
-        Ok(address)
+        Ok(Answer::Ready { address })
     }
 
-    fn end(&mut self, peer: IpAddr, token: u64) -> Result<Answer, String> {
+    fn end(&mut self, peer: SocketAddr, token: u64) -> Result<Answer, String> {
         let running = self
             .running
             .take_if(|running| running.peer == peer && running.token == token);

@@ -1,35 +1,35 @@
 //! Turns at a host that serves one client at a time: a client that measures again and again leaves the host to another that waits.
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// How long a client may measure, one measurement behind the other, while another waits: longer than most runs.
 const TURN: Duration = Duration::from_secs(600);
-/// How long a client that was told that the host is busy has the right of way.
+/// How long a client that was told that the host is busy has the right of way. It asks again each second.
 const WAITED_FOR: Duration = Duration::from_secs(30);
 
 /// The client that measures, and the one that waits.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     /// The client of the last measurement, and when the first of its measurements in a row began.
-    holder: Option<(IpAddr, Instant)>,
+    holder: Option<(SocketAddr, Instant)>,
     /// The client that was told last that the host is busy, and when.
-    waiting: Option<(IpAddr, Instant)>,
+    waiting: Option<(SocketAddr, Instant)>,
 }
 
 impl Turns {
     /// `client` came while another measured.
-    pub(super) fn came_too_early(&mut self, client: IpAddr, now: Instant) {
+    pub(super) fn came_too_early(&mut self, client: SocketAddr, now: Instant) {
         self.waiting = Some((client, now));
     }
 
     /// Whether `client`, which comes while no other measures, may begin.
-    pub(super) fn may_begin(&mut self, client: IpAddr, now: Instant) -> bool {
-        let waits = |(other, at): &(IpAddr, Instant)| {
+    pub(super) fn may_begin(&mut self, client: SocketAddr, now: Instant) -> bool {
+        let waits = |(other, at): &(SocketAddr, Instant)| {
             *other != client && now.saturating_duration_since(*at) < WAITED_FOR
         };
         self.waiting = self.waiting.filter(waits);
-        let held = |(holder, since): &(IpAddr, Instant)| {
+        let held = |(holder, since): &(SocketAddr, Instant)| {
             *holder == client && now.saturating_duration_since(*since) >= TURN
         };
         if self.waiting.is_some() && self.holder.as_ref().is_some_and(held) {

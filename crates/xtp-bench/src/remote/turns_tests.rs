@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn one_that_measures_for_ever_makes_way() {
-    let [one, other] = [1, 2].map(|last| IpAddr::from([10, 0, 0, last]));
+    let [one, other] = [1, 2].map(|last| SocketAddr::from(([10, 0, 0, 1], last)));
     let begin = Instant::now();
     let at = |seconds: u64| begin + Duration::from_secs(seconds);
     let mut turns = Turns::default();
@@ -18,4 +18,15 @@ fn one_that_measures_for_ever_makes_way() {
     turns.came_too_early(other, at(1_905));
     assert!(turns.may_begin(one, at(1_910)), "a run is not cut in the middle");
     assert!(turns.may_begin(one, at(2_600)), "the other did not come back");
+}
+
+#[test]
+fn two_clients_of_one_host_take_turns_like_any() {
+    let [one, other] = [1, 2].map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+    let now = Instant::now();
+    let mut turns = Turns::default();
+    assert!(turns.may_begin(one, now));
+    turns.came_too_early(other, now);
+    assert!(turns.may_begin(one, now), "its run goes on");
+    assert!(!turns.may_begin(one, now + TURN), "longer than its turn");
 }

@@ -31,7 +31,7 @@ Examples:
   xtp bench --from all.json --page docs/performance.md    the table and plots of that page
 
 Between two hosts, as iperf3 is used:
-  xtp bench serve --listen 10.0.0.2          there: from the network only if told, one client at a time
+  xtp bench serve --listen 10.0.0.2          there: from the network only if told; clients take turns
   xtp bench pingpong --to 10.0.0.2           here: also oneshot, transaction, bulk; --json and --html as ever
   xtp bench bulk --to 10.0.0.2 --rivals tcp --runs 3
 

@@ -168,6 +168,36 @@ fn a_client_that_vanishes_is_forgotten() {
     drop(server.stop());
 }
 
+/// Two clients of one host are two: neither takes over what the other measures.
+#[test]
+fn two_clients_take_turns() {
+    let server = Server::here();
+    let args = |experiment| {
+        [
+            experiment,
+            "--to",
+            &server.address,
+            "--runs",
+            "1",
+            "--rivals",
+            "none",
+            "--size",
+            "64",
+            "--json",
+            "-",
+        ]
+    };
+    let both = ["bulk", "pingpong"].map(|experiment| start(&args(experiment)));
+    for child in both {
+        let done = finish(child);
+        assert_eq!(done.status, Some(0), "{done:?}");
+        assert!(!rows(&done).is_empty());
+    }
+    let done = server.stop();
+    let object: Value = serde_json::from_str(&done.stdout).expect("one object");
+    assert_eq!(object["refused"], 0, "{object}");
+}
+
 /// A network namespace that ends with whoever made it.
 struct Namespace(Child);
 

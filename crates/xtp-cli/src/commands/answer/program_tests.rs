@@ -107,7 +107,12 @@ fn a_program_nobody_waits_for_is_stopped() {
 #[test]
 fn what_a_child_that_is_left_writes_is_no_answer() {
     // Its output is open for another while; waiting for its end would bring this, too.
-    let said = answer(run("(sleep 2; echo late) 2>/dev/null & echo mine", b"", 100, false));
+    let said = answer(run(
+        "(sleep 2; echo late) 2>/dev/null & echo mine",
+        b"",
+        100,
+        false,
+    ));
     assert_eq!(said, "mine\n");
 }
 
