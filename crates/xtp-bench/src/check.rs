@@ -24,6 +24,7 @@ const PAIRS: &[Experiment] = &[
 /// Every option, and the experiments that look at it.
 const OPTIONS: &[(&str, &[Experiment])] = &[
     ("associations", &[Experiment::Scale]),
+    ("ber", &[Experiment::Wan]),
     ("case", &[Experiment::Wan]),
     ("cast", &[Experiment::Multicast]),
     ("cells", &[Experiment::Wan, Experiment::Multicast]),

@@ -54,3 +54,36 @@ fn an_option_that_means_nothing_is_refused_with_those_that_do() {
     all.options.insert("ranks".to_owned(), "2".to_owned());
     all.check().expect("one of all looks at it");
 }
+
+/// An option that an experiment reads and no list has could not be given.
+#[test]
+fn every_option_that_is_read_from_a_plan_is_listed() {
+    fn sources(folder: &std::path::Path, found: &mut String) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => sources(&path, found),
+                false if path.to_string_lossy().ends_with("_tests.rs") => {}
+                false => found.push_str(&std::fs::read_to_string(&path).expect("text")),
+            }
+        }
+    }
+    let mut text = String::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+    sources(std::path::Path::new(folder), &mut text);
+    let mut read = 0;
+    for before in [
+        "plan.options.get(\"",
+        "plan.option(\"",
+        "list(plan, \"",
+        "list(context.plan, \"",
+        "plan.option::<f64>(\"",
+    ] {
+        for rest in text.split(before).skip(1) {
+            let name = rest.split('"').next().expect("a name");
+            read += 1;
+            assert!(super::OPTIONS.iter().any(|(known, _)| *known == name), "{name}");
+        }
+    }
+    assert!(read >= 12, "{read}");
+}

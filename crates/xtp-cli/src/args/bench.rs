@@ -155,7 +155,8 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N")]
     pub(crate) ranks: Option<String>,
 
-    /// Rarely needed: of wan case (who shares the link, as tcp+xtp; transports separated by commas) and interval_ms; of multicast cast and
+    /// Rarely needed: of wan case (who shares the link, as tcp+xtp; transports separated by commas), ber (bit error rates of gbn) and
+    /// interval_ms; of multicast cast and
     /// norm (more words for these programs); quinn_datagram
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE")]
     pub(crate) options: Vec<String>,
