@@ -28,5 +28,7 @@ fn two_clients_of_one_host_take_turns_like_any() {
     assert!(turns.may_begin(one, now));
     turns.came_too_early(other, now);
     assert!(turns.may_begin(one, now), "its run goes on");
+    turns.came_too_early(other, now + TURN);
     assert!(!turns.may_begin(one, now + TURN), "longer than its turn");
+    assert!(turns.may_begin(other, now + TURN));
 }
