@@ -103,7 +103,7 @@ impl Plan {
         Ok(())
     }
 
-    /// An option that no experiment of the plan looks at changes nothing, and whoever gave it would not learn that.
+    /// Refuses an option that no experiment of the plan reads: it would change nothing without a word.
     fn check_option(&self, name: &str) -> Result<(), Error> {
         let names = |list: &[Experiment]| -> Vec<&str> { list.iter().map(|one| one.name()).collect() };
         let known = OPTIONS.iter().find(|(known, _)| *known == name);

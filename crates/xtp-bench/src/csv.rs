@@ -1,4 +1,4 @@
-//! The figures of a report as CSV, for who draws pictures of their own.
+//! The figures of a report as CSV, for spreadsheets and plotting programs.
 
 use std::collections::BTreeSet;
 

@@ -21,7 +21,7 @@ const TOKEN_LIFE: Duration = Duration::from_secs(30);
 
 /// A measurement under way.
 struct Running {
-    /// Who began it. Two clients of one host are two.
+    /// The client's address and port: two clients of one host are two.
     peer: SocketAddr,
     token: u64,
     worker: Worker,

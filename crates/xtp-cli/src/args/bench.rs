@@ -155,7 +155,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N")]
     pub(crate) ranks: Option<String>,
 
-    /// Rarely needed: of wan case (who shares the link, as tcp+xtp; transports separated by commas), ber (bit error rates of gbn) and
+    /// Rarely needed: of wan case (the flows of a shared link, as tcp+xtp; several separated by commas), ber (bit error rates of gbn) and
     /// interval_ms; of multicast cast and
     /// norm (more words for these programs); quinn_datagram
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE")]

@@ -63,7 +63,7 @@ impl Location {
     }
 }
 
-/// What somebody may have meant who wrote the address of a server in another program's form.
+/// The address of a server in the form of scp, rsync or a URL: what to write instead.
 fn meant_as(path: &OsStr) -> Option<String> {
     let text = path.to_str()?;
     let (before, behind) = text.split_once(':')?;

@@ -35,7 +35,7 @@ mod local;
 #[cfg(unix)]
 mod location;
 #[cfg(unix)]
-mod names;
+pub(crate) mod names;
 #[cfg(unix)]
 mod partial;
 #[cfg(unix)]

@@ -229,7 +229,7 @@ pub(crate) fn partial_name(name: &[u8]) -> Vec<u8> {
     partial
 }
 
-/// A name for a file beside `name` that nobody else can have taken before.
+/// A name for a file beside `name` that other users cannot predict.
 pub(crate) fn unpredictable_name(name: &[u8]) -> Vec<u8> {
     use std::hash::{BuildHasher, RandomState};
     // Its keys are the system's randomness.

@@ -151,8 +151,14 @@ fn a_client_that_vanishes_is_forgotten() {
     }
     gone.kill().expect("a child");
     gone.wait().expect("ended");
-    let args = [
-        "pingpong",
+    assert_eq!(rows(&bench(&once("pingpong", &server), 0)).len(), 1);
+    drop(server.stop());
+}
+
+/// The words of one measurement of one size.
+fn once<'a>(experiment: &'a str, server: &'a Server) -> [&'a str; 11] {
+    [
+        experiment,
         "--to",
         &server.address,
         "--runs",
@@ -163,31 +169,14 @@ fn a_client_that_vanishes_is_forgotten() {
         "64",
         "--json",
         "-",
-    ];
-    assert_eq!(rows(&bench(&args, 0)).len(), 1);
-    drop(server.stop());
+    ]
 }
 
 /// Two clients of one host are two: neither takes over what the other measures.
 #[test]
 fn two_clients_take_turns() {
     let server = Server::here();
-    let args = |experiment| {
-        [
-            experiment,
-            "--to",
-            &server.address,
-            "--runs",
-            "1",
-            "--rivals",
-            "none",
-            "--size",
-            "64",
-            "--json",
-            "-",
-        ]
-    };
-    let both = ["bulk", "pingpong"].map(|experiment| start(&args(experiment)));
+    let both = ["bulk", "pingpong"].map(|experiment| start(&once(experiment, &server)));
     for child in both {
         let done = finish(child);
         assert_eq!(done.status, Some(0), "{done:?}");

@@ -5,6 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use socket2::Socket;
 
+#[cfg(not(unix))]
+use super::Up;
+
 fn unsupported<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -28,16 +31,6 @@ pub(crate) fn send_groups_by(_: &Socket, _: u32) -> io::Result<()> {
 /// The routes are not asked: what follows says that groups are not built.
 pub(crate) fn leads_to(_: SocketAddr) -> io::Result<()> {
     Ok(())
-}
-
-/// An interface that is up: none is listed.
-#[cfg(not(unix))]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Up {
-    pub(crate) name: String,
-    pub(crate) index: u32,
-    pub(crate) address: IpAddr,
-    pub(crate) carries_groups: bool,
 }
 
 #[cfg(not(unix))]

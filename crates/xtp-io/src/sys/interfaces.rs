@@ -4,15 +4,7 @@ use std::ffi::{CStr, CString};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr;
 
-/// An interface that is up, with one of its addresses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Up {
-    pub(crate) name: String,
-    pub(crate) index: u32,
-    pub(crate) address: IpAddr,
-    /// Its link carries packets to groups to other hosts at present.
-    pub(crate) carries_groups: bool,
-}
+use super::Up;
 
 /// Every address of the interfaces that are up; empty if they cannot be listed.
 pub(crate) fn up() -> Vec<Up> {

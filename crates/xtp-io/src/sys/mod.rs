@@ -38,11 +38,11 @@ pub(crate) use batch::RecvBatch;
 pub use frames::Referring;
 pub use frames::{FrameMemory, FrameRegion};
 #[cfg(not(unix))]
-pub(crate) use groupless::{Up, interface_named, interface_with, up};
+pub(crate) use groupless::{interface_named, interface_with, up};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use groupless::{join_group, leads_to, only_by_interface, only_own_groups, send_groups_by};
 #[cfg(unix)]
-pub(crate) use interfaces::{Up, interface_named, interface_with, up};
+pub(crate) use interfaces::{interface_named, interface_with, up};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::allocator::{give_back_memory, share_arenas};
 #[cfg(target_os = "linux")]
@@ -59,6 +59,16 @@ pub(crate) use linux::shortcut::{send as send_by, set_segment};
 pub(crate) use linux::{let_lend, size_recv_buffer};
 pub(crate) use poll::{wait, wait_any};
 pub(crate) use shortcut::Shortcut;
+
+/// An interface that is up, with one of its addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Up {
+    pub(crate) name: String,
+    pub(crate) index: u32,
+    pub(crate) address: IpAddr,
+    /// Its link carries packets to groups to other hosts at present.
+    pub(crate) carries_groups: bool,
+}
 
 /// Whether sockets of this system can join groups and send to them.
 pub(crate) const HAS_GROUPS: bool = cfg!(target_os = "linux");

@@ -34,7 +34,7 @@ pub(super) struct Program<'a> {
     pub(super) timeout: Option<Duration>,
     /// More of the environment.
     pub(super) env: &'a Environment,
-    /// Who asks, and for which service.
+    /// The client's address, and the service number.
     pub(super) asks: (&'a str, u16),
 }
 

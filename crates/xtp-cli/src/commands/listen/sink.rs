@@ -216,7 +216,7 @@ impl<'a> Sink<'a> {
         self.target.is_directory()
     }
 
-    /// Why what came of this one could not be written, where that concerns nobody else.
+    /// Why the file of this association cannot be written; the other associations have files of their own.
     pub(super) fn failure(&mut self, key: u64, peer: &str) -> Option<Failure> {
         let failure = self.target.failure(key)?;
         Some(of_peer(peer, failure))

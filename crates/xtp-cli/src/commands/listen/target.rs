@@ -1,15 +1,14 @@
 //! Where octets go: standard output, one file, a file for each in a directory, or the object of `--json`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Failure, Outcome};
-
-/// Behind the name of a file that is not complete.
-const PARTIAL: &str = "part";
+use crate::files::names::unpredictable_name;
 
 /// One of them.
 pub(super) enum Target {
@@ -29,7 +28,7 @@ pub(super) struct Directory {
     failed: BTreeMap<u64, Failure>,
 }
 
-/// A file that is not complete, under a name that nobody else can have taken.
+/// A file that is not complete, under an unpredictable name.
 pub(super) struct Open {
     file: File,
     path: PathBuf,
@@ -60,8 +59,8 @@ impl Target {
         matches!(self, Self::Standard | Self::File(_))
     }
 
-    /// Appends octets of the one with this number. That one with a file of its own cannot be written concerns nobody else: it is
-    /// kept for [`failure`](Self::failure).
+    /// Appends octets of the association with this number. A failure of a file of its own is kept for [`failure`](Self::failure): the
+    /// others go on.
     ///
     /// # Errors
     /// If the place that is everybody's cannot be written.
@@ -116,7 +115,7 @@ impl Target {
     /// Nothing more comes of the one with this number; returns the name of its file.
     ///
     /// # Errors
-    /// If its file cannot be made or named, which concerns nobody else.
+    /// If its file cannot be made or named; the others go on.
     pub(super) fn end(&mut self, key: u64, peer: &str, complete: bool) -> Result<Option<String>, Failure> {
         match self {
             Self::Directory(directory) => directory
@@ -137,13 +136,11 @@ impl Directory {
         let open = match self.open.entry(key) {
             std::collections::btree_map::Entry::Occupied(open) => open.into_mut(),
             std::collections::btree_map::Entry::Vacant(place) => {
-                // Its keys are the system's randomness.
-                let random = RandomState::new().hash_one(key);
-                let name = format!(".{}-{key}-{random:016x}.{PARTIAL}", std::process::id());
-                let path = self.path.join(name);
+                let name = unpredictable_name(format!("{}-{key}", std::process::id()).as_bytes());
+                let path = self.path.join(OsStr::from_bytes(&name));
                 let mut options = OpenOptions::new();
                 options.write(true).create_new(true);
-                // Nobody reads or writes it before it is complete.
+                // Other users can read it when it is complete.
                 #[cfg(unix)]
                 std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
                 place.insert(Open {
