@@ -176,3 +176,29 @@ fn shutdown_of_a_stream_without_octets_waits_for_the_peer() {
         assert!(serving.join().expect("no panic") == data);
     });
 }
+
+/// The host confirms what its program refuses a moment later, and the client hears of both when it closes.
+#[test]
+fn a_close_tells_that_what_was_confirmed_is_refused() {
+    let runtime = current_thread();
+    let server = endpoint();
+    let listener = server.listen_streams(PORT).expect("a free number");
+    let address = server.local_addr();
+    let far = thread::spawn(move || {
+        let incoming = listener.accept().expect("an association");
+        incoming.reject(300, "no room");
+        server
+    });
+    let closed = runtime.block_on(async {
+        let stream = open(&client(), address);
+        stream.send_message(pattern(500)).await.expect("room");
+        stream.mark(xtp::Confirm::Received).expect("asked");
+        // Nothing of this runtime runs meanwhile.
+        let server = far.join().expect("no panic");
+        let closed = stream.close().await;
+        drop(server);
+        closed
+    });
+    let refused = closed.as_ref().is_err_and(xtp::Error::is_refused);
+    assert!(refused, "{closed:?}");
+}

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use common::{LONG, PORT, endpoint, pattern};
-use xtp::{Config, Confirm, Endpoint, Error, Stream, Wait, paradigm};
+use xtp::{CloseReason, Config, Confirm, Endpoint, Error, Stream, Wait, paradigm};
 
 /// Longest message the server takes.
 const LIMIT: usize = 1_000;
@@ -104,4 +104,30 @@ fn one_message_dropped_unread_is_not_confirmed() {
     let driver = thread::spawn(move || far.join().expect("no panic").shutdown(LONG));
     assert_untold(client.send_acknowledged(address, PORT, "unread", Confirm::Delivered));
     let _ = driver.join().expect("no panic");
+}
+
+/// The host confirms what its program refuses a moment later, and the client hears of both when it closes.
+#[test]
+fn a_close_tells_that_what_was_confirmed_is_refused() {
+    let (server, address, client) = pair();
+    let listener = server.listen_streams(PORT).expect("a free number");
+    let far = thread::spawn(move || {
+        let incoming = listener.accept().expect("an association");
+        incoming.reject(300, "no room");
+        server
+    });
+    let stream = client
+        .open(address, paradigm::stream(PORT))
+        .expect("options in range");
+    stream.send_message(pattern(500)).expect("room");
+    stream.mark(Confirm::Received).expect("asked");
+    let server = far.join().expect("no panic");
+    let closed = stream.close();
+    let refused = CloseReason::Rejected {
+        code: 300,
+        text: "no room".into(),
+    };
+    let reason = closed.as_ref().err().and_then(Error::close_reason);
+    assert_eq!(reason, Some(&refused), "{closed:?}");
+    drop(server);
 }

@@ -90,8 +90,8 @@ fn descriptors_are_shared_by_those_who_send() {
     assert_eq!(done + refused.count(), 40, "{ended:?}");
     xtp_fed(&["send", "--stream", &address], b"afterwards").expect(0);
     listen.signal("TERM");
-    listen.finish().expect(0);
-    let whole = contents(inbox.path());
-    let whole = whole.iter().filter(|(name, _)| !name.ends_with(".part")).count();
-    assert_eq!(whole, done + 2);
+    let told = listen.finish().expect(0).stderr;
+    let there = contents(inbox.path());
+    let whole = there.iter().filter(|(name, _)| !name.ends_with(".part")).count();
+    assert_eq!(whole, done + 2, "{there:?}, {told}");
 }

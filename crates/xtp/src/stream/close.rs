@@ -80,8 +80,8 @@ impl Stream {
     /// without a packet.
     ///
     /// # Errors
-    /// [`Error::Closed`] with the reason if the association ended without confirmation; with
-    /// [`CloseReason::Unconfirmed`] and the number of octets if the time was over first.
+    /// [`Error::Closed`] with the reason if the association ended without confirmation, or if the peer's program refused what its
+    /// host had confirmed; with [`CloseReason::Unconfirmed`] and the number of octets if the time was over first.
     pub fn close_timeout(self, timeout: Duration) -> Result<()> {
         self.close_by(timeout)
     }
@@ -118,15 +118,12 @@ impl Stream {
             }
         }
         // Everything is confirmed. A clean end of both halves is worth a moment, but its lack is no failure.
-        match self.await_end(left().min(COURTESY), None) {
-            Err(Error::Timeout { .. }) => {
-                let _ = self.shutdown_read();
-                let _ = self.await_end(left().min(REFUSAL), None);
-                Ok(())
-            }
-            Err(error @ Error::Closed(CloseReason::RefusedByReader { .. })) => Err(error),
-            _ => Ok(()),
+        let mut ended = self.await_end(left().min(COURTESY), None);
+        if ended.as_ref().is_err_and(Error::is_timeout) {
+            let _ = self.shutdown_read();
+            ended = self.await_end(left().min(REFUSAL), None);
         }
+        unless_refused(ended)
     }
 
     /// Ends this end's stream and waits up to `deadline` until everything sent is confirmed; what comes is left to others.
@@ -178,5 +175,13 @@ impl Stream {
         self.wait("closing", Some(timeout), |core, now, id| {
             ops::closing(core, now, id, mark)
         })
+    }
+}
+
+/// How a close ends whose octets are all confirmed: a program that refuses what its host confirmed has not got it.
+pub(crate) fn unless_refused(ended: Result<()>) -> Result<()> {
+    match ended {
+        Err(error) if error.is_refused() => Err(error),
+        _ => Ok(()),
     }
 }

@@ -26,7 +26,7 @@ mod send;
 mod split;
 
 #[cfg(all(feature = "tokio", unix))]
-pub(crate) use close::COURTESY;
+pub(crate) use close::{COURTESY, unless_refused};
 #[cfg(all(feature = "tokio", unix))]
 pub(crate) use retained::Pool;
 pub(crate) use send::refuse_empty;

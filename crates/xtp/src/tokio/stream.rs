@@ -17,7 +17,7 @@ use crate::chunk::{CHUNK, Chunk};
 use crate::core::{Core, ops};
 use crate::error::{Error, Result};
 use crate::frames::FrameBytes;
-use crate::stream::refuse_empty;
+use crate::stream::{COURTESY, refuse_empty, unless_refused};
 
 /// A full-duplex association: octets, messages, or both. See [`crate::Stream`].
 ///
@@ -328,11 +328,8 @@ impl Stream {
             Err(error) => return Err(error),
         }
         let over = self.ask(move |core, now| ops::closing(core, now, id, None));
-        match within("closing", Some(crate::stream::COURTESY.min(deadline)), over).await {
-            Err(error @ Error::Closed(CloseReason::RefusedByReader { .. })) => Err(error),
-            // The driver task sees to the rest.
-            _ => Ok(()),
-        }
+        // The driver task sees to what takes longer.
+        unless_refused(within("closing", Some(COURTESY.min(deadline)), over).await)
     }
 
     /// Switches this reader between selective retransmission and go-back-N.

@@ -31,6 +31,8 @@ const LOOK: Duration = Duration::from_secs(3_600);
 const GLANCE: Duration = Duration::from_secs(1);
 /// How long whoever keeps others waiting has to prove its address.
 const PROOF: Duration = Duration::from_secs(1);
+/// Longest time for what this host holds when it is told to end; a sender without an end would keep it for ever.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// What the listener is called among the arrivals.
 const LISTENER: u64 = u64::MAX;
 
@@ -52,7 +54,7 @@ struct Report {
 struct Hall<'a> {
     args: &'a ListenArgs,
     common: &'a Common,
-    endpoint: &'a Endpoint,
+    endpoint: Endpoint,
     listener: Listener,
     /// Whatever has something.
     set: PollSet,
@@ -70,42 +72,48 @@ struct Hall<'a> {
 /// Listens until told to end.
 pub(crate) fn run(args: &ListenArgs, common: &Common) -> Outcome {
     let address = Address::parse(&args.address, service_numbers::MESSAGE)?;
-    let endpoint = common.server(common.config(Some(address.bind()?)))?;
-    let mut options = ListenOptions::new(address.service).serving(&[
-        service::UNSPECIFIED,
-        service::DATAGRAM,
-        service::ACKNOWLEDGED,
-        service::STREAM,
-    ]);
-    options.backlog = AT_ONCE;
-    common.tune(&mut options.tuning);
-    let listener = endpoint
-        .listen_with(options)
-        .map_err(|error| Failure::of(&format!("cannot listen for service {}", address.service), &error))?;
-    survive_size_limits()?;
-    let sink = Sink::open(args, common)?;
-    // One that has a file of its own takes a descriptor: what an address may hold is its share of those.
-    let places = match sink.has_files() {
-        true => (descriptors().saturating_sub(SPARE) / 2).clamp(2, AT_ONCE),
-        false => AT_ONCE,
-    };
+    let mut hall = Hall::open(args, common, &address)?;
     let service = (address.service != service_numbers::MESSAGE).then_some(address.service);
-    common.announce(&endpoint, service);
-    let mut hall = Hall {
-        args,
-        common,
-        endpoint: &endpoint,
-        listener,
-        set: endpoint.poll_set(),
-        places,
-        arrivals: BTreeMap::new(),
-        next: 0,
-        held_back: Vec::new(),
-        looked: Instant::now(),
-        sink,
-    };
+    common.announce(&hall.endpoint, service);
     let outcome = hall.serve(&address);
     hall.conclude(outcome)
+}
+
+impl<'a> Hall<'a> {
+    fn open(args: &'a ListenArgs, common: &'a Common, address: &Address) -> Result<Self, Failure> {
+        let endpoint = common.server(common.config(Some(address.bind()?)))?;
+        let mut options = ListenOptions::new(address.service).serving(&[
+            service::UNSPECIFIED,
+            service::DATAGRAM,
+            service::ACKNOWLEDGED,
+            service::STREAM,
+        ]);
+        options.backlog = AT_ONCE;
+        common.tune(&mut options.tuning);
+        let listener = endpoint.listen_with(options).map_err(|error| {
+            Failure::of(&format!("cannot listen for service {}", address.service), &error)
+        })?;
+        survive_size_limits()?;
+        let sink = Sink::open(args, common)?;
+        // One that has a file of its own takes a descriptor: what an address may hold is its share of those.
+        let places = match sink.has_files() {
+            true => (descriptors().saturating_sub(SPARE) / 2).clamp(2, AT_ONCE),
+            false => AT_ONCE,
+        };
+        Ok(Self {
+            args,
+            common,
+            listener,
+            set: endpoint.poll_set(),
+            endpoint,
+            places,
+            arrivals: BTreeMap::new(),
+            next: 0,
+            held_back: Vec::new(),
+            looked: Instant::now(),
+            sink,
+        })
+    }
 }
 
 impl Hall<'_> {
@@ -431,12 +439,12 @@ impl Hall<'_> {
         }
         // Nothing more comes: what waited is written behind what was begun, as far as it is there.
         self.sink.flush()?;
-        for (key, mut arrival) in std::mem::take(&mut self.arrivals) {
-            // Of a stranger it is not known whether it is who it says.
-            if !arrival.whole && arrival.is_proved_now() {
-                arrival.finish(key, &mut self.sink)?;
-            }
-            self.sink.cut(key, &arrival);
+        if !self.args.once {
+            self.accept()?;
+        }
+        let until = Instant::now() + FAREWELL;
+        for (key, arrival) in std::mem::take(&mut self.arrivals) {
+            self.conclude_one(key, arrival, until)?;
         }
         if self.common.out.is_json() {
             self.common.out.object(&Report {
@@ -451,4 +459,27 @@ impl Hall<'_> {
         }
         outcome
     }
+
+    /// Takes what this host has of one arrival: its sender may have been told that all of it was received.
+    fn conclude_one(&mut self, key: u64, mut arrival: Arrival, until: Instant) -> Outcome {
+        // Of a stranger it is not known whether it is who it says.
+        if arrival.is_complete() || arrival.is_proved_now() {
+            loop {
+                match arrival.step(key, &mut self.sink, self.args.max_size)? {
+                    Step::Moved if Instant::now() < until => {}
+                    Step::Ended(failure) => return self.ended(key, arrival, failure),
+                    _ => break,
+                }
+            }
+            if !arrival.whole {
+                arrival.finish(key, &mut self.sink)?;
+            }
+        }
+        self.sink.cut(key, &arrival);
+        Ok(())
+    }
 }
+
+#[cfg(test)]
+#[path = "listen_tests.rs"]
+mod tests;
