@@ -50,15 +50,6 @@ impl Disk<'_> {
         let kept = if self.options.owner { 0o7777 } else { 0o777 };
         entry.mode & kept
     }
-
-    /// Whether what is there has the size and time of what is offered.
-    pub(super) fn is_same(&self, entry: &Entry, seen: &Seen) -> bool {
-        !self.one_way
-            && seen.shape() == Shape::File
-            && entry.kind == Kind::File { size: seen.size() }
-            && same_time(seen.modified(), entry.modified)
-    }
-
     /// What a file that is there is to the one that is offered.
     pub(super) fn is_there(
         &self,
@@ -84,7 +75,9 @@ impl Disk<'_> {
             },
             None if options.checksum => false,
             // A copy has its time later than it says: the sender waits for the tick to be over.
-            None => options.size_only || self.is_same(entry, seen) && !seen.was_written_then(),
+            None => {
+                options.size_only || same_time(seen.modified(), entry.modified) && !seen.was_written_then()
+            }
         };
         Ok(if same { There::Same } else { There::Other })
     }
