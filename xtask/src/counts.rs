@@ -39,7 +39,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
             () if (each as f64) < SLACK * *ceiling as f64 => "  lower the ceiling",
             () => "",
         };
-        println!("{flow:<12} {each:>8} instructions, ceiling {ceiling}{remark}");
+        println!("{flow:<19} {each:>8} instructions, ceiling {ceiling}{remark}");
         if each > *ceiling {
             over.push(flow.as_str());
         }

@@ -1,9 +1,11 @@
 //! The main flows between two engines without a network: what instruction counters and profilers run.
 //!
-//! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `tagged` (a tag before each message), `matched` (and a posted receive for it), `acknowledged` (datagrams), `oneshot`,
-//! `oneshots` (64 at once), `transaction`, `setups` (streams that stay open), `random-of-N` (a random one of N) and `bulk` (MiB). Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
+//! `cargo run --release -p xtp-engine --example flows -- pingpong 100000`; also `tagged` (a tag before each message), `matched` (and a
+//! posted receive for it), `oneshots` (64 at once), `setups` (streams that stay open), `random-of-N` (a random one of N), `bulk` (MiB), and exchanges
+//! of one message (`exchanges`), alike and varied. Time is virtual and everything is deterministic, so `valgrind --tool=callgrind` counts the same
 //! instructions each time; `cargo xtask counts` compares them with their ceilings.
 
+mod exchanges;
 mod random;
 
 use bytes::Bytes;
@@ -396,58 +398,7 @@ fn pingpong(pair: &mut Pair, count: usize, octets: usize) {
     }
 }
 
-/// Associations of one message as the facade's calls go: what is waited for is handed over as it comes, each packet leaves
-/// before the bookkeeping, and what an association leaves behind is put away while the next one's first
-/// packet is under way.
-fn oneshot(pair: &mut Pair, count: usize, options: &OpenOptions, transaction: bool) {
-    let message = Bytes::from(vec![7; 64]);
-    let (peer, first) = (pair.addrs[1], Waiting::First(pair.listener));
-    let asked = if transaction { 64 } else { 0 };
-    for _ in 0..count {
-        let here = pair.ends[0]
-            .begin_message(pair.now, peer, options.clone(), &mut message.clone())
-            .expect("room for it");
-        let mut came = pair.turn_to(0, first);
-        pair.ends[0].tidy(pair.now);
-        let there = loop {
-            if let Some(there) = pair.welcome.take().or_else(|| pair.accepted()) {
-                break there;
-            }
-            // A source that proved nothing in 256 datagrams is asked to.
-            pair.turn(1);
-            came = pair.turn_to(0, first);
-        };
-        assert_eq!(came + pair.read_rest(1, there, 64 - came), 64);
-        if transaction {
-            pair.respond(there, &message);
-        }
-        pair.answered = false;
-        let came = pair.turn_to(1, Waiting::Answer(here));
-        assert_eq!(came + pair.read_rest(0, here, asked - came), asked);
-        pair.part(there, asked as u64);
-        pair.turn_to(0, first);
-        // The first of all is met with a question, for its source is not known yet.
-        while !pair.answered
-            && pair.ends[0]
-                .context(here)
-                .ok()
-                .and_then(|context| context.close_reason())
-                .is_none()
-        {
-            pair.turn(1);
-            pair.turn(0);
-        }
-        while pair.ends[0].poll_event().is_some() {}
-        pair.ends[0].retire(here);
-        if !pair.ended {
-            pair.forget(there);
-            pair.turn(1);
-        }
-    }
-    pair.ends[0].tidy(pair.now);
-}
-
-/// The same with a tag before each message, which says whom it is for.
+/// Ping-pong with a tag before each message, which says whom it is for.
 fn tagged(pair: &mut Pair, count: usize) {
     let message = Bytes::from(vec![7; 64]);
     let here = pair.open(paradigm::stream(PORT));
@@ -609,7 +560,10 @@ fn bulk(pair: &mut Pair, mebibytes: usize) {
     }
 }
 
-const USAGE: &str = "usage: flows pingpong|train|tagged|matched|acknowledged|oneshot|oneshots|transaction|phases|kept|setups|bulk COUNT";
+const USAGE: &str = "usage: flows FLOW COUNT, FLOW one of\n  \
+    pingpong train tagged matched oneshots phases kept setups bulk random-of-N\n  \
+    oneshot acknowledged transaction, and of the first and the last -sizes -servers -clients\n  \
+    transaction-answers transaction-slow";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -628,17 +582,15 @@ fn main() -> ExitCode {
         "train" => pingpong(&mut pair, count, 8_000),
         "tagged" => tagged(&mut pair, count),
         "matched" => matched(&mut pair, count),
-        "acknowledged" => oneshot(&mut pair, count, &paradigm::acknowledged_datagram(PORT), false),
-        "oneshot" => oneshot(&mut pair, count, &paradigm::one_shot(PORT), false),
         "oneshots" => oneshots(&mut pair, count),
-        "transaction" => oneshot(&mut pair, count, &paradigm::transaction(PORT), true),
         "phases" => phases(&mut pair, count, false),
         "kept" => phases(&mut pair, count, true),
         "setups" => setups(&mut pair, count),
         "bulk" => bulk(&mut pair, count),
-        other => match other.strip_prefix("random-of-").map(str::parse) {
-            Some(Ok(open)) if open > 0 => random::random_of(&mut pair, count, open),
-            _ => {
+        other => match (exchanges::Exchanges::named(other), random::open_ones(other)) {
+            (Some(exchanges), _) => exchanges.run(&mut pair, count),
+            (None, Some(open)) => random::random_of(&mut pair, count, open),
+            (None, None) => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);
             }

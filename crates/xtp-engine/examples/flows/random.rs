@@ -8,6 +8,12 @@ use xtp_engine::paradigm;
 /// Between two round trips, beside what they take on the wire: with it one takes 10 us, as over loopback.
 const BETWEEN: Duration = Duration::from_micros(6);
 
+/// How many are open in the flow of this name.
+pub(super) fn open_ones(flow: &str) -> Option<usize> {
+    let open = flow.strip_prefix("random-of-")?.parse().ok()?;
+    (open > 0).then_some(open)
+}
+
 /// Message to and fro on one of `open` associations, each time another one, in no order: every one of them is used now and then.
 pub(super) fn random_of(pair: &mut Pair, count: usize, open: usize) {
     let message = Bytes::from(vec![7; 64]);
