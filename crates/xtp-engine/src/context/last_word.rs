@@ -2,39 +2,8 @@
 
 use super::reader::{ReaderState, Refusal};
 use super::{Context, Role, State};
-use crate::error::CloseReason;
-use crate::options::Confirm;
-use xtp_wire::service;
 
 impl Context {
-    /// All was said in FIRST, once, and nothing has come back.
-    pub(crate) fn awaits_last_word(&self) -> bool {
-        self.role == Role::Initiator
-            && self.state == State::Opening
-            && !self.pattern.lasting
-            && !self.pattern.one_way
-            && self.timers.firsts == 1
-            && self.peer_key.is_none()
-            && self.goes_as_usual()
-            // A response says nothing of whether the request was taken.
-            && (self.confirm == Confirm::Received || self.pattern.service == service::ACKNOWLEDGED)
-            && self.writer.close_outstanding()
-            && self.writer.all_sent()
-            && self.reader.state == ReaderState::Open
-            && self.reader.refusal == Refusal::No
-            && self.reader.sync_in.is_none()
-    }
-
-    /// The answer was the end, all of it was read, and it brought nothing else to know.
-    pub(crate) fn ended_well(&self) -> bool {
-        self.state == State::Gone
-            && self.closed == Some(CloseReason::Normal)
-            && self.reader.store.is_empty()
-            && self.writer.queue.is_empty()
-            && self.learned_token.is_none()
-            && self.learned_refusal.is_none()
-    }
-
     /// The answer to a FIRST that was all has left, once, and was all; nothing but the peer's END can follow in time.
     pub(crate) fn awaits_only_end(&self) -> bool {
         self.role == Role::Responder

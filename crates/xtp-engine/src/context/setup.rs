@@ -85,7 +85,7 @@ pub(crate) struct Acceptance<'a> {
 }
 
 /// The allowance of §2.4 for a stated maxdata.
-pub(super) fn allowance(max_data: u32) -> u64 {
+pub(crate) fn allowance(max_data: u32) -> u64 {
     let m = u64::from(if max_data == 0 { UNKNOWN_MAX_DATA } else { max_data });
     (10 * m).min((2 * m).max(14_600))
 }
@@ -270,18 +270,24 @@ impl Context {
     }
 }
 
-fn path_search(
-    identity: &Identity,
-    addr: SocketAddr,
-    config: &EngineConfig,
-    now: Time,
-) -> (MtuSearch, usize) {
+/// What a packet may take on the way to `addr` as it begins, and the largest datagram that is searched for.
+pub(crate) fn first_datagram(identity: &Identity, addr: SocketAddr, config: &EngineConfig) -> (usize, usize) {
     let largest = largest_datagram(identity.is_local, addr, config);
     let largest = largest.min(identity.path_limit.unwrap_or(largest));
     let start = match identity.is_local {
         true => config.local_datagram.max(LEAST_DATAGRAM).min(largest),
         false => config.base_datagram.min(largest),
     };
+    (start, largest)
+}
+
+fn path_search(
+    identity: &Identity,
+    addr: SocketAddr,
+    config: &EngineConfig,
+    now: Time,
+) -> (MtuSearch, usize) {
+    let (start, largest) = first_datagram(identity, addr, config);
     let base = config.base_datagram.min(start);
     (
         MtuSearch::new(base, start, largest, identity.is_local, addr.is_ipv6(), now),

@@ -40,10 +40,7 @@ impl Engine {
         match self.lookup(&header, datagram.src) {
             Some(slot) if self.arrive_parsed(slot, packet, &datagram) => {}
             Some(slot) if self.take_for_pending(slot, packet, &datagram) => {}
-            Some(slot) => {
-                self.observe(slot, packet, &datagram);
-                self.deliver(slot, packet, &datagram);
-            }
+            Some(slot) => self.deliver(slot, packet, &datagram),
             None => self.take_unmatched(packet, &datagram),
         }
     }
