@@ -18,7 +18,6 @@ mod exchange;
 mod express;
 mod express_train;
 mod input;
-mod last_word;
 mod marks;
 pub(crate) mod matched;
 mod modes;
@@ -61,7 +60,7 @@ use crate::stats::ContextStats;
 use crate::time::Time;
 pub(crate) use backlog::Waiting;
 pub(crate) use close::afterlife;
-pub(crate) use data::Transmission;
+pub(crate) use data::{Transmission, write_packet};
 pub(crate) use departures::Departure;
 pub(crate) use exchange::{Awaited, Taken};
 pub use exchange::{TaggedMessage, Unit};
@@ -80,7 +79,8 @@ use reader::Reader;
 pub(crate) use rest::Rest;
 use rest::Usage;
 pub(crate) use setup::{
-    Acceptance, Identity, Opening, allowance, begins_as_usual, first_datagram, largest_datagram,
+    Acceptance, Identity, Opening, allowance, begins_as_usual, begun_max_data, first_datagram,
+    largest_datagram,
 };
 pub(crate) use state::{State, Transition};
 pub(crate) use stated::Stated;

@@ -97,7 +97,7 @@ pub(super) fn agreed_max_data(theirs: u32, ours: u32) -> u32 {
 }
 
 /// What a responder's writer begins with, before it knows what is agreed.
-fn first_max_data(theirs: u32) -> u32 {
+pub(crate) fn begun_max_data(theirs: u32) -> u32 {
     theirs.max(UNKNOWN_MAX_DATA)
 }
 
@@ -105,7 +105,7 @@ fn first_max_data(theirs: u32) -> u32 {
 /// and tells nothing of a largest segment.
 pub(crate) fn begins_as_usual(theirs: u32, data: usize, largest_datagram: usize, tuning: &Tuning) -> bool {
     let ours = max_data_to_state(largest_datagram, tuning);
-    agreed_max_data(theirs, ours) == first_max_data(theirs) && data as u64 <= allowance(theirs)
+    agreed_max_data(theirs, ours) == begun_max_data(theirs) && data as u64 <= allowance(theirs)
 }
 
 /// The longest datagram to `addr`.
@@ -222,7 +222,7 @@ impl Context {
             _ => 0,
         };
         self.grant_initially(allowance(max_data));
-        self.writer.max_data = self.writer.max_data.min(first_max_data(max_data));
+        self.writer.max_data = self.writer.max_data.min(begun_max_data(max_data));
         self.take_limits(traffic, env);
         if self.only_listens() {
             // As if its initiator had said RCLOSE: there is nobody to take anything.
