@@ -57,6 +57,8 @@ pub(crate) struct Viewer<'a> {
     out: Option<&'a Output>,
     /// Names as they are, each ended by a zero octet.
     raw: bool,
+    /// Something of the copy is known: its rate counts from here.
+    begun: bool,
     /// The first line that could not be printed.
     unprinted: Option<Failure>,
 }
@@ -69,6 +71,7 @@ impl<'a> Viewer<'a> {
             told: 0,
             out: None,
             raw: false,
+            begun: false,
             unprinted: None,
         }
     }
@@ -84,8 +87,13 @@ impl<'a> Viewer<'a> {
 
     /// One look.
     pub(crate) fn look(&mut self) {
-        self.bar.set_length(self.tally.offered.get());
-        self.bar.set_position(self.tally.settled.get());
+        let (offered, settled) = (self.tally.offered.get(), self.tally.settled.get());
+        if !self.begun && offered + settled > 0 {
+            self.begun = true;
+            self.bar.reset();
+        }
+        self.bar.set_length(offered);
+        self.bar.set_position(settled);
         let mut news = self.tally.problems(self.told);
         self.told += news.len();
         if self.out.is_some_and(Output::is_quiet) {
