@@ -19,6 +19,7 @@ mod distance;
 mod error;
 mod experiment;
 mod fitting;
+mod flow;
 mod host;
 mod html;
 mod job;
@@ -47,6 +48,10 @@ pub use delivery::Delivery;
 pub use distance::Distance;
 pub use error::Error;
 pub use experiment::run;
+pub use flow::{
+    DatagramCount, FlowCount, FlowDirection, FlowInterval, FlowPair, FlowPart, FlowPlan, FlowReport,
+    run as run_flows,
+};
 pub use host::Host;
 pub use html::page::{BEGIN as PAGE_BEGIN, END as PAGE_END, Page, page};
 pub use html::render as render_html;

@@ -26,7 +26,7 @@ pub(crate) mod units;
 
 pub(crate) use answer::AnswerArgs;
 #[cfg(target_os = "linux")]
-pub(crate) use bench::{BenchArgs, BenchWorkerArgs};
+pub(crate) use bench::{BenchArgs, BenchWorkerArgs, FlowArgs};
 pub(crate) use call::CallArgs;
 pub(crate) use cast::{
     CastArgs, CastCommon, CastRecvArgs, CastSendArgs, CastWay, CycleArg, ModeArg, SlowArg,
