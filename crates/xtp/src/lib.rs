@@ -147,6 +147,7 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod associations;
 mod calls;
 mod canonical;
 #[cfg(feature = "capture")]
@@ -194,6 +195,7 @@ mod wake;
 pub mod tuning;
 
 pub use self::core::{Completion, Unconfirmed};
+pub use associations::{AssociationHolder, AssociationReport};
 pub use bytes::Bytes;
 pub use calls::{Answer, CallOptions};
 #[cfg(feature = "capture")]

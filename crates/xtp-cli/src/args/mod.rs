@@ -22,6 +22,8 @@ mod ping;
 mod send;
 mod serve;
 mod sim;
+#[cfg(unix)]
+mod top;
 pub(crate) mod units;
 
 pub(crate) use answer::AnswerArgs;
@@ -44,6 +46,8 @@ pub(crate) use ping::PingArgs;
 pub(crate) use send::SendArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use sim::SimArgs;
+#[cfg(unix)]
+pub(crate) use top::TopArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,6 +91,8 @@ pub(crate) enum Command {
     Call(CallArgs),
     Answer(AnswerArgs),
     Doctor(DoctorArgs),
+    #[cfg(unix)]
+    Top(TopArgs),
     Sim(SimArgs),
     #[cfg(target_os = "linux")]
     Bench(Box<BenchArgs>),
@@ -101,25 +107,46 @@ pub(crate) enum Command {
 }
 
 /// Commands for which some of the common options mean nothing: their help does not list them.
-const WITHOUT: [(&str, &[&str]); 5] = [
+const WITHOUT: &[(&str, &[&str])] = &[
     (
         "completions",
-        &["verbose", "timeout", "limit", "trace", "trace_format", "wait"],
+        &[
+            "verbose",
+            "timeout",
+            "limit",
+            "status",
+            "trace",
+            "trace_format",
+            "wait",
+        ],
     ),
     (
         "man",
-        &["verbose", "timeout", "limit", "trace", "trace_format", "wait"],
+        &[
+            "verbose",
+            "timeout",
+            "limit",
+            "status",
+            "trace",
+            "trace_format",
+            "wait",
+        ],
     ),
-    ("sim", &["limit", "trace", "trace_format", "wait"]),
-    ("linkem", &["limit", "trace", "trace_format", "wait"]),
-    ("bench", &["limit", "trace", "trace_format"]),
+    ("sim", &["limit", "status", "trace", "trace_format", "wait"]),
+    ("linkem", &["limit", "status", "trace", "trace_format", "wait"]),
+    #[cfg(unix)]
+    (
+        "top",
+        &["verbose", "limit", "status", "trace", "trace_format", "wait"],
+    ),
+    ("bench", &["limit", "status", "trace", "trace_format"]),
 ];
 
 /// The definition: for the parser, help, completions and manual pages.
 pub(crate) fn definition() -> clap::Command {
     let mut definition = Cli::command();
     let common: Vec<clap::Arg> = definition.get_arguments().cloned().collect();
-    for (name, options) in WITHOUT {
+    for &(name, options) in WITHOUT {
         if definition.find_subcommand(name).is_some() {
             let hidden = common
                 .iter()

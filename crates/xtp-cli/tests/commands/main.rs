@@ -16,6 +16,7 @@ mod signals;
 mod strangers;
 mod streams;
 mod support;
+mod top;
 mod transactions;
 mod unfinished;
 mod usage;
