@@ -82,7 +82,7 @@ pub fn run(plan: &Plan, launcher: &Launcher, show: &mut dyn FnMut(&Progress)) ->
             Err(error) => return Err(error),
         }
     }
-    Ok(context.report)
+    Ok(context.finish())
 }
 
 /// The work of one party.

@@ -55,6 +55,8 @@ runs once; figures are medians over rounds, ratios medians of the ratios within 
 experiment at one size and path ends within 15 seconds, bulk within 40. Paths other than
 loopback need root: they are made of network namespaces, which vanish with the command.
 A run that is interrupted reports the rows that were complete; --from puts runs together.
+The report tells what other processes had of the host's processors; a round in which that was more
+than a tenth is called spoilt.
 
 Exit status 0 if everything about xtp was measured (rivals that cannot be are noted), 1 if
 not, 2 usage, 130 interrupted.";
