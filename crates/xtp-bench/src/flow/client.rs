@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
+use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -136,7 +137,7 @@ fn measure(
 
 /// All flows, each with its name at its beginning.
 fn open(endpoint: &Endpoint, terms: &FlowTerms, address: &str) -> Worked<Vec<FlowEnd>> {
-    let peer = address.parse()?;
+    let peer: SocketAddr = address.parse()?;
     let mut ends = Vec::new();
     for heading in terms.flows() {
         let stream = endpoint.open(peer, opening(terms)?)?;

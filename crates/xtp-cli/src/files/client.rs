@@ -61,7 +61,7 @@ impl<'a> Client<'a> {
     /// If nobody is there.
     pub(crate) fn connect(&self) -> Result<Stream, Failure> {
         self.endpoint
-            .connect(&self.address.resolve()?, &self.options, self.common.timeout())
+            .connect(&self.address.resolve()?[..], &self.options, self.common.timeout())
             .map_err(|error| Failure::of(&self.doing, &error))
     }
 
@@ -98,9 +98,10 @@ impl<'a> Client<'a> {
             }
             // A name may lead elsewhere by now, or nowhere while the network is away.
             let outcome = match self.address.resolve() {
-                Ok(addresses) => self
-                    .endpoint
-                    .connect(&addresses, &self.options, Some(left.min(ATTEMPT))),
+                Ok(addresses) => {
+                    self.endpoint
+                        .connect(&addresses[..], &self.options, Some(left.min(ATTEMPT)))
+                }
                 Err(failure) => {
                     tracing::info!("{}", failure.message);
                     Err(Error::WouldBlock)

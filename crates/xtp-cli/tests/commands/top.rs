@@ -70,9 +70,11 @@ fn what_a_server_has_open() {
 
     // A stream that asks for nothing stays open.
     let client = xtp::Endpoint::client().expect("loopback");
-    let address = server.1.parse().expect("an address");
     let stream = client
-        .open(address, xtp::paradigm::stream(xtp::service_numbers::FILES))
+        .open(
+            server.1.as_str(),
+            xtp::paradigm::stream(xtp::service_numbers::FILES),
+        )
         .expect("loopback");
     stream
         .connect(Some(std::time::Duration::from_secs(30)))
