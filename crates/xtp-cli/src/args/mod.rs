@@ -65,7 +65,7 @@ the first that answers gets everything; each has 0.25 s before the next is tried
 
 Exit status: 0 done, 1 failed, 2 usage, 3 unreachable or timed out, 4 refused by the peer,
 5 verification failed, 130 interrupted, 141 what reads the output has ended. A server that
-SIGTERM ends is done.";
+SIGTERM or, unless it was ignored, SIGHUP ends is done.";
 
 /// Messages, transactions, streams and files over the Xpress Transport Protocol (XTP 4 on UDP).
 #[derive(Debug, Parser)]

@@ -48,7 +48,7 @@ pub(crate) struct Common {
     pub(crate) args: CommonArgs,
     /// Where results and remarks go.
     pub(crate) out: Output,
-    /// SIGINT and SIGTERM.
+    /// SIGINT, SIGTERM and SIGHUP.
     pub(crate) signals: Signals,
     trace: Option<Trace>,
     /// With `--status`.
@@ -118,7 +118,7 @@ impl Common {
         config
     }
 
-    /// An endpoint that is interrupted by SIGINT and SIGTERM: every waiting call ends with `Error::Interrupted`.
+    /// An endpoint that is interrupted by SIGINT, SIGTERM and SIGHUP: every waiting call ends with `Error::Interrupted`.
     ///
     /// # Errors
     /// If it cannot be bound.
