@@ -21,9 +21,9 @@ const TOGETHER: usize = 256 << 10;
 pub(crate) enum Sink<'a> {
     /// To the other end of an association.
     Stream(&'a Stream),
-    /// To all receivers of a group; what was sent is noted for those who come late.
+    /// To all receivers of a group; what was sent is noted for late joiners.
     Cast(&'a Cast, Option<&'a Past>),
-    /// To nobody: a receiver of a group has no way back.
+    /// Nowhere: a receiver of a group has no way back.
     Nobody,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Outbox<'a> {
         self.sent
     }
 
-    /// Whether nobody hears what is written.
+    /// Whether records that are written are dropped.
     pub(crate) fn reaches_nobody(&self) -> bool {
         matches!(self.sink, Sink::Nobody)
     }

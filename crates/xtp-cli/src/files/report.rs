@@ -22,7 +22,7 @@ struct Object {
     links: u64,
     /// Things that could not be copied.
     failed: u64,
-    /// Things that were left out, because they cannot be copied and nobody asked for them by name.
+    /// Things that were left out, because they cannot be copied and were not asked for by name.
     skipped: u64,
     /// Things that were removed because the source does not have them.
     deleted: u64,
@@ -106,7 +106,7 @@ impl<'a> Viewer<'a> {
                 if let Some(out) = self.out
                     && !lines.is_empty()
                 {
-                    // Whoever asked for a list must not take a part of it for the whole.
+                    // A list that breaks off must not look complete.
                     let printed = match self.raw {
                         true if out.is_json() => Ok(()),
                         true => out.raw(&raw(&lines)),
@@ -143,7 +143,7 @@ fn raw(lines: &[String]) -> Vec<u8> {
 
 fn say(problem: &Problem) {
     use std::io::Write;
-    // Standard error may be closed; then there is nobody to tell.
+    // Standard error may be closed; then there is no reader.
     let _ = writeln!(std::io::stderr().lock(), "xtp: {}", problem.text);
 }
 

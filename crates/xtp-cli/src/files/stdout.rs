@@ -25,7 +25,7 @@ use super::tally::Tally;
 
 static ZEROS: [u8; 65_536] = [0; 65_536];
 
-/// How often somebody is looked for who reads a fifo.
+/// Interval at which a fifo is tried until it has a reader.
 const LOOK: Duration = Duration::from_millis(50);
 /// Links one after the other, as the system follows them.
 const LINKS: u32 = 40;
@@ -354,7 +354,7 @@ impl<'a, 'b> ToStdout<'a, 'b> {
     fn fail(&mut self, id: u64, problem: Problem) -> Result<(), Fault> {
         self.tally.problem(self.tally.told(problem.clone()));
         if self.written.at > 0 {
-            // Half a file is out: whoever reads must not take it for a whole one.
+            // Half a file is out: its reader must not take it for a whole one.
             return Err(problem.into());
         }
         self.settle();

@@ -383,7 +383,7 @@ impl Receiver<'_> {
 /// The worst of what went wrong with single files.
 fn verdict(tally: &Tally) -> Result<(), Fault> {
     let mut problems = tally.problems(0);
-    // What was left out is missed by nobody, and what is no file the sender names itself.
+    // An entry left out on purpose is no loss, and the sender reports special files itself.
     problems.retain(|problem| problem.code.is_failure() && problem.code != Code::Special);
     let worst = problems
         .iter()

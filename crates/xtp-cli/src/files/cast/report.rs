@@ -142,7 +142,7 @@ fn is_meant(member: &MemberReport, wanted: &str) -> bool {
 }
 
 impl SendReport {
-    /// What became of everybody.
+    /// The state of every receiver.
     pub(super) fn new(cast: &Cast, ending: &Ending<'_>) -> Self {
         let stats = cast.stats().unwrap_or_default();
         let members = cast.members().unwrap_or_default();
@@ -197,7 +197,7 @@ impl SendReport {
     /// Tells the result and makes it the outcome of the command.
     ///
     /// # Errors
-    /// What broke it, problems with files, or that some who are required have not everything.
+    /// The cause that ended the cast, problems with files, or required receivers without everything.
     pub(super) fn conclude(
         mut self,
         out: &Output,
@@ -210,7 +210,7 @@ impl SendReport {
         for problem in &problems {
             out.error(&problem.text);
         }
-        // What was left out is missed by nobody.
+        // An entry left out on purpose is no loss.
         let failed = problems.iter().any(|problem| problem.code.is_failure());
         let whole = self.receivers.iter().filter(|one| one.has_everything()).count();
         let outcome = match broken {

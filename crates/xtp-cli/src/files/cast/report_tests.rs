@@ -1,4 +1,4 @@
-//! What is told of receivers that came, and of those who did not.
+//! Reports of receivers that joined, and of expected ones that did not.
 
 use std::time::Duration;
 

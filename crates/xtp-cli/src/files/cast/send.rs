@@ -1,4 +1,4 @@
-//! `xtp cast send`: one pass over files or standard input, for everybody.
+//! `xtp cast send`: one pass over files or standard input, for all receivers.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -30,11 +30,11 @@ use crate::files::sender::{changed, check_unchanged, see_settled};
 use crate::files::tally::Tally;
 use crate::files::walk::{Holes, Missed, Source, Walk};
 
-/// Waits so long for receivers where nothing says whom.
+/// Time to wait for receivers where none are expected.
 const JOINERS: Duration = Duration::from_secs(2);
-/// Waits so long for those who are expected.
+/// Time to wait for expected receivers.
 const EXPECTED: Duration = Duration::from_secs(30);
-/// Octets kept in memory for those who fell behind. Files are read again for those who lack more.
+/// Octets kept in memory for receivers that fall behind. For those that lack more, files are read again.
 const KEPT: u64 = 64 << 20;
 
 /// Sends and reports.
@@ -114,7 +114,7 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     SendReport::new(&cast, &ending).conclude(&common.out, &tally, &ending, broken)
 }
 
-/// The receivers that a list names, where no flag says otherwise whom to wait for: all of them are expected.
+/// The receivers that a list names. All of them are expected, unless a flag names others.
 fn listed(args: &CastSendArgs, group: &Group) -> Vec<SocketAddr> {
     let otherwise =
         args.expect.is_some() || args.joiners.is_some() || args.any.is_some() || !args.to.is_empty();
