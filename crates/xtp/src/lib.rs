@@ -242,6 +242,9 @@ pub use xtp_engine::{CongestionKind, EngineConfig, ErrorControl, Rate, Tuning};
 pub use xtp_engine::{ContextStats, EngineStats, Octets};
 pub use xtp_io::Counters;
 pub use xtp_io::Interface;
+#[cfg(feature = "standard-streams")]
+#[doc(hidden)]
+pub use xtp_io::process::output_was_closed;
 #[doc(hidden)]
 pub use xtp_io::{Backend, Capabilities, SocketOptions};
 pub use xtp_wire::{UDP_PORT, service, service_numbers};

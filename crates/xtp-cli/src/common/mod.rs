@@ -28,7 +28,7 @@ pub(crate) use host::{host_name, system_text};
 pub(crate) use input::{Input, Piece};
 pub(crate) use limits::{descriptors, survive_size_limits};
 pub(crate) use outcome::{Failure, Outcome, REJECTED, Status};
-pub(crate) use output::Output;
+pub(crate) use output::{Output, standard_output};
 pub(crate) use places::{PAUSE, Pace, may_enter};
 pub(crate) use progress::{ProgressUnit, progress_bar};
 pub(crate) use samples::{Samples, Spread};

@@ -22,6 +22,7 @@ use super::names::shown;
 use super::problem::{Code, Fault, Problem, violation};
 use super::record::{Entry, Hash, Kind, Record};
 use super::tally::Tally;
+use crate::common::standard_output;
 
 static ZEROS: [u8; 65_536] = [0; 65_536];
 
@@ -54,7 +55,8 @@ impl Through {
     fn open(&self, tally: &Tally) -> Result<Out, Fault> {
         let Some(path) = &self.path else {
             let label = "cannot write to standard output".to_owned();
-            return Ok((label, Box::new(io::stdout())));
+            let stdout = standard_output().map_err(|error| Problem::io(&label, &error))?;
+            return Ok((label, Box::new(stdout)));
         };
         let label = format!("cannot write to {}", shown(path.as_os_str().as_bytes()));
         let failed = |error: io::Error| Problem::io(&label, &error);

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod bench_saved;
+mod closed;
 mod demo;
 mod generated;
 mod host;

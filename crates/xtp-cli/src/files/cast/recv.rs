@@ -14,7 +14,7 @@ use super::group::Group;
 use crate::args::CastRecvArgs;
 use crate::common::{
     Common, Failure, Outcome, ProgressUnit, Status, peer_text, progress_bar, rate_text, size_text, span_text,
-    survive_size_limits,
+    standard_output, survive_size_limits,
 };
 use crate::files::channel::{Inbox, Origin, Outbox, Sink};
 use crate::files::disk::check_replaceable;
@@ -458,9 +458,10 @@ fn to_stdout(inbox: &mut Inbox<'_>, tally: &Tally) -> Result<(), Fault> {
 }
 
 fn write_out(content: &[Bytes]) -> Result<(), Fault> {
-    let mut stdout = std::io::stdout().lock();
-    let written = content.iter().try_for_each(|part| stdout.write_all(part));
-    let written = written.and_then(|()| stdout.flush());
+    let written = standard_output().and_then(|mut stdout| {
+        content.iter().try_for_each(|part| stdout.write_all(part))?;
+        stdout.flush()
+    });
     written.map_err(|error| Problem::io("cannot write to standard output", &error).into())
 }
 
