@@ -7,7 +7,7 @@ use crate::job::{Job, Outcome, Role};
 use crate::launch::Launcher;
 use crate::plan::{Experiment, Plan};
 use crate::report::Report;
-use crate::{multicast, patterns, rounds, scale, transport, wan};
+use crate::{flow, multicast, patterns, rounds, scale, transport, wan};
 
 /// Who does an experiment.
 pub(crate) struct Entry {
@@ -82,11 +82,14 @@ pub fn run(plan: &Plan, launcher: &Launcher, show: &mut dyn FnMut(&Progress)) ->
             Err(error) => return Err(error),
         }
     }
-    Ok(context.report)
+    Ok(context.finish())
 }
 
 /// The work of one party.
 pub(crate) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
+    if let Some(terms) = &job.flow {
+        return flow::serve(job, terms, console);
+    }
     if let Some(work) = entry(job.experiment).work {
         return work(job, console);
     }

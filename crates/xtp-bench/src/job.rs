@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::flow::{FlowCount, FlowTerms};
 use crate::plan::{Experiment, WaitPolicy};
 
 /// The part of a worker in a measurement.
@@ -56,6 +57,9 @@ pub(crate) struct Job {
     /// Parameters of single experiments.
     #[serde(default)]
     pub(crate) options: BTreeMap<String, String>,
+    /// Flows of a client instead of an experiment.
+    #[serde(default)]
+    pub(crate) flow: Option<FlowTerms>,
 }
 
 impl Job {
@@ -96,6 +100,9 @@ pub(crate) struct Outcome {
     pub(crate) extra: BTreeMap<String, f64>,
     /// Curves an experiment records.
     pub(crate) curves: BTreeMap<String, Vec<(f64, f64)>>,
+    /// Flows by their numbers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) flows: BTreeMap<u32, FlowCount>,
     /// What a reader has to know.
     pub(crate) note: Option<String>,
 }

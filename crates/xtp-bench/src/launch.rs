@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -125,6 +125,26 @@ impl Worker {
         let _ = self.tell(&Told::Stop);
         self.outcome(PATIENCE)
     }
+
+    /// Its outcome if it has come; does not wait.
+    pub(crate) fn try_outcome(&mut self) -> Option<Result<Outcome, Error>> {
+        match self.lines.try_recv() {
+            Ok(line) => Some(match self.understood(&line) {
+                Ok(Said::Outcome(outcome)) => Ok(*outcome),
+                Ok(Said::Error(said)) => Err(self.failed(said)),
+                Ok(Said::Ready { .. }) => Err(self.failed("ready twice".to_owned())),
+                Err(error) => Err(error),
+            }),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(Err(self.vanished())),
+        }
+    }
+
+    fn understood(&self, line: &str) -> Result<Said, Error> {
+        serde_json::from_str(line)
+            .map_err(|error| self.failed(format!("said '{line}', which is no answer: {error}")))
+    }
+
     fn write(&mut self, line: &impl Serialize) -> Result<(), Error> {
         let failed = |error| Error::io(format_args!("talk to {}", self.who), error);
         let mut text = serde_json::to_vec(line).map_err(|error| failed(error.into()))?;
@@ -142,10 +162,7 @@ impl Worker {
         let begin = Instant::now();
         loop {
             match self.lines.recv_timeout(LOOK) {
-                Ok(line) => {
-                    return serde_json::from_str(&line)
-                        .map_err(|error| self.failed(format!("said '{line}', which is no answer: {error}")));
-                }
+                Ok(line) => return self.understood(&line),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.vanished()),
             }

@@ -19,10 +19,12 @@ mod distance;
 mod error;
 mod experiment;
 mod fitting;
+mod flow;
 mod host;
 mod html;
 mod job;
 mod launch;
+mod load;
 mod meter;
 mod multicast;
 pub mod papers;
@@ -47,10 +49,15 @@ pub use delivery::Delivery;
 pub use distance::Distance;
 pub use error::Error;
 pub use experiment::run;
+pub use flow::{
+    DatagramCount, FlowCount, FlowDirection, FlowInterval, FlowPair, FlowPart, FlowPlan, FlowReport,
+    run as run_flows,
+};
 pub use host::Host;
 pub use html::page::{BEGIN as PAGE_BEGIN, END as PAGE_END, Page, page};
 pub use html::render as render_html;
 pub use launch::Launcher;
+pub use load::{HostLoad, LoadMeter};
 pub use plan::{Experiment, Path, Plan, Rivals, WaitPolicy};
 pub use remote::{SERVICE as REMOTE_SERVICE, Serve, Served, UDP_PORT as REMOTE_PORT};
 pub use report::{Fit, Report, Series};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
+use crate::load::HostLoad;
 use crate::row::Row;
 
 /// The result of a run.
@@ -11,6 +12,8 @@ use crate::row::Row;
 pub struct Report {
     /// Where it was measured.
     pub host: Host,
+    /// What else the host did.
+    pub load: HostLoad,
     /// The command line.
     pub command: String,
     /// The figures.

@@ -324,6 +324,7 @@ fn job(context: &Context<'_>, experiment: Experiment, size: u64, transports: usi
         rank: 0,
         ranks: 0,
         options: context.plan.options.clone(),
+        flow: None,
     })
 }
 

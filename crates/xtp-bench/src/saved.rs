@@ -46,6 +46,7 @@ impl Report {
                 self.host.cpu, self.host.date, later.host.cpu, later.host.date
             ));
         }
+        self.load = self.load.with(&later.load);
         if self.command.is_empty() {
             self.command = later.command;
         } else if !later.command.is_empty() {

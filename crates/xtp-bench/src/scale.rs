@@ -111,6 +111,7 @@ fn one_size(
             rank: 0,
             ranks: 0,
             options,
+            flow: None,
         }
     };
     let what = format!("{} {size} {path}", Experiment::Scale);

@@ -18,6 +18,9 @@ pub fn table(report: &Report) -> String {
         "{}, {} cores, {}, {}; hardware counters {}",
         host.cpu, host.cores, host.kernel, host.date, host.counters
     );
+    if let Some(load) = report.load.text() {
+        let _ = writeln!(text, "{load}");
+    }
     let mut group = None;
     let mut columns = Vec::new();
     for row in &report.rows {

@@ -1,6 +1,7 @@
 //! The text for people.
 
 use super::{figure, table};
+use crate::load::HostLoad;
 use crate::report::{Fit, Report};
 use crate::row::Row;
 
@@ -37,6 +38,10 @@ fn everything_found_is_said() {
         }],
         notes: vec!["tcp-bbr is left out".into()],
         failures: vec!["xtp failed".into()],
+        load: HostLoad {
+            before: Some(1.25),
+            ..HostLoad::default()
+        },
         ..Report::default()
     };
     let text = table(&report);
@@ -48,6 +53,7 @@ fn everything_found_is_said() {
         "160 timings",
         "note: tcp-bbr",
         "FAILED: xtp failed",
+        "load: 1.25 threads in the minute before",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -51,6 +51,8 @@ fn run(command: &Command, common: &Common) -> Outcome {
         Command::Call(args) => commands::call::run(args, common),
         Command::Answer(args) => commands::answer::run(args, common),
         Command::Doctor(args) => commands::doctor::run(args, common),
+        #[cfg(unix)]
+        Command::Top(args) => commands::top::run(args, common),
         Command::Linkem(args) => commands::linkem::run(args, common),
         Command::Sim(args) => commands::sim::run(args, common),
         Command::Completions(args) => commands::completions::run(args, common),

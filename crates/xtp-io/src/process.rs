@@ -28,6 +28,16 @@ fn data() -> Option<u64> {
     left("Max data size", "VmData:")
 }
 
+/// Whether standard output was closed when the process began: the standard library has put `/dev/null` in its place since. False
+/// where that is not known, elsewhere than on Linux.
+#[cfg(feature = "standard-streams")]
+pub fn output_was_closed() -> bool {
+    #[cfg(target_os = "linux")]
+    return crate::sys::output_was_closed();
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
 /// Spares address space where it is limited: the C library's allocator gives threads no arenas of their own from here
 /// on, each of which would reserve 64 MiB. Does nothing elsewhere.
 pub fn spare_address_space() {

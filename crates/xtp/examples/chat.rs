@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         ["join", address] => {
             let endpoint = Endpoint::client()?;
-            let stream = endpoint.open(address.parse()?, paradigm::stream(service_numbers::MESSAGE))?;
+            let stream = endpoint.open(address, paradigm::stream(service_numbers::MESSAGE))?;
             stream.connect(None)?;
             talk(stream, std::io::stdin(), "them")
         }

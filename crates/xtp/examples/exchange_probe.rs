@@ -72,7 +72,7 @@ fn exchange(host: &str, port: u16, octets: u64, rate: u64) -> Outcome {
         burst: 50_000,
     };
     let addresses = resolve(host, port)?;
-    let stream = endpoint.connect(&addresses, &options, Some(PATIENCE))?;
+    let stream = endpoint.connect(&addresses[..], &options, Some(PATIENCE))?;
     stream.set_read_timeout(Some(PATIENCE));
     let back = thread::scope(|scope| {
         let writing = scope.spawn(|| write(&stream, octets));

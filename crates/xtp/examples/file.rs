@@ -35,7 +35,7 @@ fn main() -> Outcome<()> {
 fn send(client: &Endpoint, address: &str, path: &Path) -> Outcome<()> {
     let begin = Instant::now();
     let mut file = File::open(path)?;
-    let stream = client.open(address.parse()?, paradigm::stream(service_numbers::FILES))?;
+    let stream = client.open(address, paradigm::stream(service_numbers::FILES))?;
     let mut octets = 0;
     loop {
         let mut piece = vec![0; PIECE];

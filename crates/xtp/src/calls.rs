@@ -1,6 +1,7 @@
 //! The paradigms of one message: datagrams, acknowledged datagrams, one-shots and transactions.
 
 use std::cell::RefCell;
+use std::fmt::Debug;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::task::Poll;
@@ -79,7 +80,7 @@ impl Endpoint {
     /// [`Error::Resolve`], [`Error::Address`], [`Error::Command`] if it is too long, [`Error::NoRoute`].
     pub fn send_datagram(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         service_number: u16,
         data: impl Into<Bytes>,
     ) -> Result<()> {
@@ -100,7 +101,7 @@ impl Endpoint {
     /// As [`deliver`](Self::deliver).
     pub fn send_acknowledged(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         service_number: u16,
         data: impl Into<Bytes>,
         confirm: Confirm,
@@ -117,7 +118,7 @@ impl Endpoint {
     /// As [`deliver`](Self::deliver).
     pub fn send_message(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         service_number: u16,
         data: impl Into<Bytes>,
     ) -> Result<()> {
@@ -137,7 +138,7 @@ impl Endpoint {
     /// may still arrive), [`Error::Resolve`], [`Error::Address`], [`Error::NoRoute`].
     pub fn deliver(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         options: OpenOptions,
         data: impl Into<Bytes>,
         timeout: Option<Duration>,
@@ -168,7 +169,7 @@ impl Endpoint {
     /// As [`call_for_answer`](Self::call_for_answer).
     pub fn call(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         service_number: u16,
         request: impl Into<Bytes>,
         options: &CallOptions,
@@ -187,7 +188,7 @@ impl Endpoint {
     /// [`Error::MessageTooLong`], [`Error::Resolve`], [`Error::Address`], [`Error::NoRoute`].
     pub fn call_for_answer(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         service_number: u16,
         request: impl Into<Bytes>,
         options: &CallOptions,
@@ -219,13 +220,18 @@ impl Endpoint {
     ///
     /// Of the returned stream the answer to a transaction can be read, confirmation awaited with
     /// [`Stream::close`]; dropping it leaves confirmation to the background. With a [`PollSet`](crate::PollSet) one
-    /// thread has many of these under way at once.
+    /// thread has many of these under way at once. The address is chosen as for [`send_datagram`](Self::send_datagram).
     ///
     /// # Errors
-    /// [`Error::Command`] for options out of range and at the limit of associations, [`Error::Closed`] if it ended
+    /// [`Error::Resolve`], [`Error::Address`], [`Error::Command`] for options out of range and at the limit of associations, [`Error::Closed`] if it ended
     /// before all of a long message had left.
-    pub fn start(&self, peer: SocketAddr, options: OpenOptions, data: impl Into<Bytes>) -> Result<Stream> {
-        self.queue(peer, options, data.into())
+    pub fn start(
+        &self,
+        peer: impl ToSocketAddrs + Debug,
+        options: OpenOptions,
+        data: impl Into<Bytes>,
+    ) -> Result<Stream> {
+        self.queue(self.nearest(&peer)?, options, data.into())
     }
 
     /// Opens an association, queues one message and the end of the stream, and lets them leave together.

@@ -1,7 +1,7 @@
 //! Many messages and transactions at once, from one thread.
 
-use std::fmt;
-use std::net::SocketAddr;
+use std::fmt::{self, Debug};
+use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use xtp_engine::OpenOptions;
 use crate::core::Completion;
 use crate::endpoint::Endpoint;
 use crate::error::Result;
+use crate::reach::nearest;
 use crate::shared::Handle;
 
 /// Sends many messages or requests without waiting for each: submit some, take what has ended, submit more. One
@@ -82,16 +83,19 @@ impl CompletionQueue {
     /// waits or polls, so that submissions made together share system calls.
     ///
     /// # Errors
-    /// [`Error::Command`](crate::Error::Command) for options out of range and at the limit of associations,
+    /// [`Error::Resolve`](crate::Error::Resolve), [`Error::Address`](crate::Error::Address), of names as
+    /// [`Endpoint::open`](crate::Endpoint::open), [`Error::Command`](crate::Error::Command) for options out of range and at the limit of
+    /// associations,
     /// [`Error::MessageTooLong`](crate::Error::MessageTooLong) beyond `tuning.send_capacity`,
     /// [`Error::Carrier`](crate::Error::Carrier). Everything else is told by the completion.
     pub fn submit(
         &self,
-        peer: SocketAddr,
+        peer: impl ToSocketAddrs + Debug,
         options: &OpenOptions,
         data: impl Into<Bytes>,
         token: u64,
     ) -> Result<()> {
+        let peer = nearest(&self.shared, &peer)?;
         let (options, data) = (options.clone(), data.into());
         self.shared
             .prepare(|core, now| core.submit(now, self.number, peer, options, data, token))

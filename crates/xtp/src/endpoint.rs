@@ -1,7 +1,7 @@
 //! The endpoint: one UDP socket, any number of associations.
 
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::fmt::{self, Debug};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -107,12 +107,14 @@ impl Endpoint {
     /// Opens an association with options of your choice (see [`paradigm`](crate::paradigm)). No packet leaves
     /// before there is something to send; [`Stream::connect`] sends one without.
     ///
-    /// As of every peer: an unspecified address (`0.0.0.0`, `[::]`) is this host, an IPv4-mapped one is IPv4.
+    /// Of a name with several addresses one that answered within the last ten minutes is used, else the first; [`connect`](Self::connect)
+    /// tries them. As of every peer: an unspecified address (`0.0.0.0`, `[::]`) is this host, an IPv4-mapped one is IPv4.
     ///
     /// # Errors
     /// [`Error::Address`] for one that no answer can come from (port 0, multicast, link-local without an interface),
     /// [`Error::Command`] for options out of range and at the limit of associations.
-    pub fn open(&self, peer: SocketAddr, options: OpenOptions) -> Result<Stream> {
+    pub fn open(&self, peer: impl ToSocketAddrs + Debug, options: OpenOptions) -> Result<Stream> {
+        let peer = self.nearest(&peer)?;
         let id = self.shared.command(|core, now| core.open(now, peer, options))?;
         Ok(Stream::new(Arc::clone(&self.shared), id))
     }

@@ -147,6 +147,7 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod associations;
 mod calls;
 mod canonical;
 #[cfg(feature = "capture")]
@@ -194,6 +195,7 @@ mod wake;
 pub mod tuning;
 
 pub use self::core::{Completion, Unconfirmed};
+pub use associations::{AssociationHolder, AssociationReport};
 pub use bytes::Bytes;
 pub use calls::{Answer, CallOptions};
 #[cfg(feature = "capture")]
@@ -219,14 +221,14 @@ pub use mark::Mark;
 pub use matching::{Matched, PostedReceive};
 pub use poll_set::PollSet;
 pub use resolve::resolve;
-#[doc(hidden)]
 pub use stats::EndpointStats;
 #[doc(hidden)]
 pub use stream::Retained;
 pub use stream::{Reader, Stream, Writer};
 pub use subscription::Subscription;
 #[doc(hidden)]
-pub use xtp_engine::group::{BucketOptions, CastStats, Cycle, Fec, Mode, SubscriptionStats};
+pub use xtp_engine::group::{BucketOptions, Cycle, Fec, Mode};
+pub use xtp_engine::group::{CastStats, SubscriptionStats};
 pub use xtp_engine::group::{
     DropReason, GroupClose, GroupEvent, HistoryItem, MemberId, MemberReport, MemberState, Require, Slow,
     Target,
@@ -236,12 +238,15 @@ pub use xtp_engine::{
     Tags, paradigm,
 };
 #[doc(hidden)]
-pub use xtp_engine::{
-    CongestionKind, ContextStats, EngineConfig, EngineStats, ErrorControl, Octets, Rate, Tuning,
-};
+pub use xtp_engine::{CongestionKind, EngineConfig, ErrorControl, Rate, Tuning};
+pub use xtp_engine::{ContextStats, EngineStats, Octets};
+pub use xtp_io::Counters;
 pub use xtp_io::Interface;
+#[cfg(feature = "standard-streams")]
 #[doc(hidden)]
-pub use xtp_io::{Backend, Capabilities, Counters, SocketOptions};
+pub use xtp_io::process::output_was_closed;
+#[doc(hidden)]
+pub use xtp_io::{Backend, Capabilities, SocketOptions};
 pub use xtp_wire::{UDP_PORT, service, service_numbers};
 
 /// The example of the repository's front page is compiled and run with the others.

@@ -3,7 +3,8 @@
 //! A lasting association is raced itself. A message or a request must not run twice, so what is raced for it is a probe: an
 //! association for the echo service that carries nothing. Whatever a host says to that, it is there; the message goes to that host alone.
 
-use std::net::SocketAddr;
+use std::fmt::Debug;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -11,7 +12,6 @@ use std::time::Duration;
 use xtp_engine::{CloseReason, ContextId, OpenOptions, Time, paradigm};
 use xtp_wire::service_numbers;
 
-use crate::canonical;
 use crate::core::{Core, ops};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
@@ -205,27 +205,30 @@ impl Race {
 }
 
 impl Endpoint {
-    /// Opens a lasting association to the first of several addresses that answers, and waits for that answer: the
+    /// Opens a lasting association to the first address of a name, or of a list, that answers, and waits for that answer: the
     /// next address is tried after 0.25 s, or at once when the one before fails; the first one is one that answered within the last
     /// ten minutes, if there is such. Of each family in turn, 8 are tried. For names with addresses of both families.
     ///
     /// # Errors
     /// [`Error::Closed`] with the reason of the last address that failed, [`Error::NoRoute`], [`Error::Timeout`],
-    /// [`Error::Resolve`] for an empty list, [`Error::Address`] if nothing can be sent to any.
+    /// [`Error::Resolve`] for an empty list and a name without addresses, [`Error::Address`] if nothing can be sent to any.
     pub fn connect(
         &self,
-        addresses: &[SocketAddr],
+        peer: impl ToSocketAddrs + Debug,
         options: &OpenOptions,
         timeout: Option<Duration>,
     ) -> Result<Stream> {
-        let winner = self.race_for(addresses, options)?.run("connecting", timeout)?;
+        let winner = self.race_for(&peer, options)?.run("connecting", timeout)?;
         Ok(Stream::new(Arc::clone(&self.shared), winner.id))
     }
 
     /// The race that [`connect`](Self::connect) is.
-    pub(crate) fn race_for(&self, addresses: &[SocketAddr], options: &OpenOptions) -> Result<Race> {
-        let scope = canonical::scope_of(self.local_addr());
-        let addresses = match Destinations::of(addresses.iter().copied(), scope)? {
+    pub(crate) fn race_for(
+        &self,
+        peer: &(impl ToSocketAddrs + Debug),
+        options: &OpenOptions,
+    ) -> Result<Race> {
+        let addresses = match Destinations::of_name(peer, self.scope())? {
             Destinations::One(peer) => vec![peer],
             Destinations::Several(peers) => peers,
         };

@@ -3,6 +3,7 @@
 //! One of the addresses gets the message: one that answered lately, or the winner of a [race](crate::race) of probes. Another one
 //! gets it only when it certainly was not executed there.
 
+use std::fmt::Debug;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::race::{Race, is_an_answer};
 use crate::resolve::Destinations;
+use crate::shared::Handle;
 
 /// The addresses that a message or request may still go to, and the time it has.
 pub(crate) struct Attempts {
@@ -88,16 +90,21 @@ impl Attempts {
     }
 }
 
+/// As [`Endpoint::nearest`].
+pub(crate) fn nearest(shared: &Handle, name: &(impl ToSocketAddrs + Debug)) -> Result<SocketAddr> {
+    match Destinations::of_name(name, canonical::scope_of(shared.socket.local_addr()))? {
+        Destinations::One(peer) => Ok(peer),
+        Destinations::Several(mut peers) => {
+            shared.look(|core| core.reached.sort(core.now(), &mut peers));
+            Ok(peers[0])
+        }
+    }
+}
+
 impl Endpoint {
     /// Where something goes that nothing waits for: to an address of the name that answered lately, else to the first.
-    pub(crate) fn nearest(&self, name: &impl ToSocketAddrs) -> Result<SocketAddr> {
-        match Destinations::of_name(name, self.scope())? {
-            Destinations::One(peer) => Ok(peer),
-            Destinations::Several(mut peers) => {
-                self.shared.look(|core| core.reached.sort(core.now(), &mut peers));
-                Ok(peers[0])
-            }
-        }
+    pub(crate) fn nearest(&self, name: &(impl ToSocketAddrs + Debug)) -> Result<SocketAddr> {
+        nearest(&self.shared, name)
     }
 
     /// The interface of link-local peers that name none.
@@ -108,7 +115,7 @@ impl Endpoint {
     /// Sends to the address of the name that can be reached. A name with one address costs nothing extra.
     pub(crate) fn reach<T>(
         &self,
-        name: &impl ToSocketAddrs,
+        name: &(impl ToSocketAddrs + Debug),
         (what, timeout): (&'static str, Option<Duration>),
         options: impl Fn() -> OpenOptions,
         mut attempt: impl FnMut(SocketAddr, Option<Duration>) -> Result<T>,

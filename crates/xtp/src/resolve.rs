@@ -1,5 +1,6 @@
 //! Names to addresses.
 
+use std::fmt::Debug;
 use std::io;
 use std::net::{SocketAddr, SocketAddrV6, ToSocketAddrs};
 
@@ -74,19 +75,13 @@ impl Destinations {
     ///
     /// # Errors
     /// [`Error::Resolve`] if it has none, [`Error::Address`] if none of them can be used.
-    pub(crate) fn of_name(name: &impl ToSocketAddrs, scope: u32) -> Result<Self> {
-        let found = name.to_socket_addrs().map_err(|source| Error::Resolve {
-            name: "the peer's name".into(),
+    pub(crate) fn of_name(name: &(impl ToSocketAddrs + Debug), scope: u32) -> Result<Self> {
+        let failed = |source| Error::Resolve {
+            name: shown(name),
             source,
-        })?;
-        Self::of(found, scope)
-    }
-
-    /// Those of a list.
-    ///
-    /// # Errors
-    /// As [`of_name`](Self::of_name).
-    pub(crate) fn of(mut found: impl Iterator<Item = SocketAddr>, scope: u32) -> Result<Self> {
+        };
+        let no_address = || failed(io::Error::new(io::ErrorKind::NotFound, "it has no address"));
+        let mut found = name.to_socket_addrs().map_err(failed)?;
         let first = found.next().ok_or_else(no_address)?;
         let Some(second) = found.next() else {
             return canonical::peer(first, scope).map(Self::One);
@@ -110,11 +105,11 @@ impl Destinations {
     }
 }
 
-fn no_address() -> Error {
-    Error::Resolve {
-        name: "the peer's name".into(),
-        source: io::Error::new(io::ErrorKind::NotFound, "no address"),
-    }
+/// A name as it was written, whatever its type: `host:80` of `"host:80"` and of `("host", 80)`.
+fn shown(name: &impl Debug) -> String {
+    let text = format!("{name:?}");
+    let bare = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    bare.unwrap_or(&text).replace(", ", ":").replace('"', "")
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ fn families_take_turns_beginning_with_the_resolvers_choice() {
 
 fn several(list: &[&str]) -> Result<Destinations> {
     let parsed: Vec<SocketAddr> = list.iter().map(|text| text.parse().expect(text)).collect();
-    Destinations::of(parsed.into_iter(), 0)
+    Destinations::of_name(&&parsed[..], 0)
 }
 
 #[test]
@@ -116,4 +116,21 @@ fn the_number_of_addresses_has_a_limit() {
     assert_eq!(found.len(), MOST_ADDRESSES);
     // The other family is among them, however many there are before it.
     assert_eq!(found[1], "10.0.0.1:7".parse().expect("an address"));
+}
+
+/// Whatever type a name has, it is told as it was written.
+#[test]
+fn errors_tell_the_name() {
+    fn told(name: &(impl ToSocketAddrs + Debug)) -> String {
+        match Destinations::of_name(name, 0) {
+            Err(Error::Resolve { name, .. }) => name,
+            other => panic!("{name:?}: {other:?}"),
+        }
+    }
+    // Without a port nothing is looked up.
+    assert_eq!(told(&"server.example"), "server.example");
+    assert_eq!(told(&String::from("server.example:x")), "server.example:x");
+    assert_eq!(told(&&[][..]), "[]");
+    assert_eq!(shown(&("server.example", 7)), "server.example:7");
+    assert_eq!(shown(&"[::1]:7"), "[::1]:7");
 }

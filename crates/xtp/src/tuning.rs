@@ -29,10 +29,15 @@
 pub use crate::capture::{Framing, Trace};
 pub use crate::cork::Cork;
 pub use crate::frames::{FrameBuffer, FrameBytes};
+#[doc(no_inline)]
 pub use crate::stats::EndpointStats;
 pub use crate::stream::Retained;
-pub use xtp_engine::group::{BucketOptions, CastStats, Cycle, Fec, Mode, SubscriptionStats};
-pub use xtp_engine::{
-    CongestionKind, ContextStats, EngineConfig, EngineStats, ErrorControl, Octets, Rate, Tuning,
-};
-pub use xtp_io::{Backend, Capabilities, Counters, SocketOptions};
+pub use xtp_engine::group::{BucketOptions, Cycle, Fec, Mode};
+#[doc(no_inline)]
+pub use xtp_engine::group::{CastStats, SubscriptionStats};
+pub use xtp_engine::{CongestionKind, EngineConfig, ErrorControl, Rate, Tuning};
+#[doc(no_inline)]
+pub use xtp_engine::{ContextStats, EngineStats, Octets};
+#[doc(no_inline)]
+pub use xtp_io::Counters;
+pub use xtp_io::{Backend, Capabilities, SocketOptions};

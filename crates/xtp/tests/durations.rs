@@ -70,9 +70,7 @@ fn streams_wait_for_ever() {
     });
     let client = eternal();
     let options = tuned(paradigm::stream(PORT));
-    let mut stream = client
-        .connect(&[address], &options, Some(EVER))
-        .expect("accepted");
+    let mut stream = client.connect(address, &options, Some(EVER)).expect("accepted");
     stream.set_read_timeout(Some(EVER));
     stream.set_write_timeout(Some(EVER));
     stream.write_all(b"octets").expect("open");

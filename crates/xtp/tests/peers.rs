@@ -79,7 +79,7 @@ fn streams_know_the_peer_by_the_address_it_has() {
     let client = Endpoint::client().expect("a client");
     for named in forms(server.local_addr().port()) {
         let stream = client
-            .connect(&[named], &paradigm::stream(PORT), Some(LONG))
+            .connect(named, &paradigm::stream(PORT), Some(LONG))
             .unwrap_or_else(|error| panic!("{named}: {error}"));
         let peer = stream.peer_addr().expect("open");
         assert!(peer.ip().is_loopback() && peer.port() == named.port(), "{peer}");
@@ -118,7 +118,7 @@ fn what_no_answer_can_come_from_is_told_at_once() {
         let options = paradigm::one_shot(PORT);
         let failures = [
             client.open(named, paradigm::stream(PORT)).err(),
-            client.connect(&[named], &paradigm::stream(PORT), None).err(),
+            client.connect(named, &paradigm::stream(PORT), None).err(),
             client.start(named, options.clone(), "x").err(),
             client.send_datagram(named, PORT, "x").err(),
             client.send_message(named, PORT, "x").err(),

@@ -194,7 +194,7 @@ fn no_more_than_eight_addresses_are_tried() {
                 .call(&addresses[..], PORT, REQUEST, &CallOptions::within(limit))
                 .expect_err("silent"),
             _ => client
-                .connect(&addresses, &paradigm::stream(PORT), Some(limit))
+                .connect(&addresses[..], &paradigm::stream(PORT), Some(limit))
                 .map(drop)
                 .expect_err("silent"),
         };

@@ -558,18 +558,18 @@ fn connect_takes_the_address_that_answers() {
     });
     let client = endpoint();
     let stream = client
-        .connect(&addresses, &paradigm::stream(PORT), Some(LONG))
+        .connect(&addresses[..], &paradigm::stream(PORT), Some(LONG))
         .expect("one of two");
     assert_eq!(stream.peer_addr().expect("open"), server.local_addr());
     stream.send_message("hello").expect("room");
     stream.close().expect("confirmed");
     assert_eq!(far.join().expect("no panic"), "hello");
     let none = client
-        .connect(&[], &paradigm::stream(PORT), Some(LONG))
+        .connect(&[][..], &paradigm::stream(PORT), Some(LONG))
         .expect_err("no address");
     assert!(none.is_unreachable());
     let error = client
-        .connect(&[nobody(), nobody()], &paradigm::stream(PORT), Some(LONG))
+        .connect(&[nobody(), nobody()][..], &paradigm::stream(PORT), Some(LONG))
         .expect_err("nobody there");
     assert!(error.is_unreachable(), "{error}");
 }

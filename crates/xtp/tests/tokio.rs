@@ -279,7 +279,7 @@ fn errors_are_those_of_the_synchronous_api() {
         assert!(matches!(stream.send_message("").await, Err(Error::Command(_))));
         let refused = stream.connect(Some(LONG)).await.expect_err("nobody listens");
         assert!(refused.is_refused(), "{refused}");
-        let none = client.connect(&[], &paradigm::stream(PORT), None).await;
+        let none = client.connect(&[][..], &paradigm::stream(PORT), None).await;
         assert!(none.expect_err("no address").is_unreachable());
         drop(server);
     });

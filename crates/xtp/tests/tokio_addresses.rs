@@ -70,7 +70,7 @@ fn associations_take_the_address_that_answers() {
         let client = client();
         let addresses = [silent.address(), nobody(), server.address()];
         let stream = client
-            .connect(&addresses, &paradigm::stream(service_numbers::ECHO), None)
+            .connect(&addresses[..], &paradigm::stream(service_numbers::ECHO), None)
             .await
             .expect("one answers");
         assert_eq!(stream.peer_addr().expect("open"), server.address());

@@ -67,6 +67,9 @@ fn facts(report: &Report) -> Vec<(String, String)> {
             flatten(&name, &value, &mut facts);
         }
     }
+    if let Some(load) = report.load.text() {
+        facts.push(("load".to_owned(), load.trim_start_matches("load: ").to_owned()));
+    }
     facts
 }
 

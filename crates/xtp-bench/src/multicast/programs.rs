@@ -289,6 +289,7 @@ pub(super) fn job(transport: &str, place: &Place, role: Role, options: &[(&str, 
         rank: 0,
         ranks: 0,
         options,
+        flow: None,
     }
 }
 

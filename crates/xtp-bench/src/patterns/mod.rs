@@ -222,6 +222,7 @@ fn job(context: &Context<'_>, cell: &Cell, transport: &str, operations: u64) -> 
         rank: 0,
         ranks: cell.ranks,
         options,
+        flow: None,
     }
 }
 

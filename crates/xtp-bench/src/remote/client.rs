@@ -7,7 +7,8 @@ use xtp::{CallOptions, Config, Endpoint, Wait, paradigm};
 
 use super::{Answer, Request, SERVICE, VERSION, Wanted};
 use crate::error::Error;
-use crate::job::{Job, Role};
+use crate::flow::FlowTerms;
+use crate::job::{Job, Outcome, Role};
 use crate::launch::{Launcher, PATIENCE, Pair, Worker};
 use crate::stage::Place;
 
@@ -78,7 +79,11 @@ impl Far {
     /// As of [`pair`](crate::launch::pair).
     pub(crate) fn pair(&mut self, launcher: &Launcher, job: &Job) -> Result<Pair, Error> {
         launcher.check()?;
-        let address = self.begin(launcher, &Wanted::of(job))?;
+        let wanted = Wanted::of(job);
+        let address = self.begin(launcher, |token| Request::Begin {
+            token,
+            wanted: wanted.clone(),
+        })?;
         let mut job = Job {
             role: Role::Client,
             bind: self.near.address,
@@ -90,17 +95,38 @@ impl Far {
         job.options.insert("quinn_datagram".to_owned(), "1472".to_owned());
         let mut client = Worker::start(launcher, &self.near, &job)?;
         let client = client.outcome(Duration::from_secs_f64(job.seconds) + PATIENCE);
-        let server = self.ask(&Request::End { token: self.token }, ANSWER);
+        let server = self.end();
         let client = client?;
-        let server = match server? {
-            Answer::Outcome(outcome) => *outcome,
-            other => return Err(self.astonished(&other)),
-        };
-        Ok(Pair { client, server })
+        Ok(Pair {
+            client,
+            server: server?,
+        })
+    }
+
+    /// Has flows begin; where their other end is.
+    ///
+    /// # Errors
+    /// [`Error::Worker`] if the server does not want to, [`Error::Interrupted`].
+    pub(crate) fn begin_flows(&mut self, launcher: &Launcher, terms: &FlowTerms) -> Result<String, Error> {
+        self.begin(launcher, |token| Request::Flows {
+            token,
+            terms: terms.clone(),
+        })
+    }
+
+    /// Ends what was begun; what the server's party counted.
+    ///
+    /// # Errors
+    /// [`Error::Worker`] if it does not say.
+    pub(crate) fn end(&self) -> Result<Outcome, Error> {
+        match self.ask(&Request::End { token: self.token }, ANSWER)? {
+            Answer::Outcome(outcome) => Ok(*outcome),
+            other => Err(self.astonished(&other)),
+        }
     }
 
     /// Has the server's party started, when it is this client's turn; where that is.
-    fn begin(&mut self, launcher: &Launcher, wanted: &Wanted) -> Result<String, Error> {
+    fn begin(&mut self, launcher: &Launcher, request: impl Fn(u64) -> Request) -> Result<String, Error> {
         let until = Instant::now() + LONGEST_WAIT;
         loop {
             launcher.check()?;
@@ -108,11 +134,7 @@ impl Far {
             if let Answer::Welcome { token } = self.ask(&Request::Hello { version: VERSION }, GREETING)? {
                 self.token = token;
             }
-            let begin = Request::Begin {
-                token: self.token,
-                wanted: wanted.clone(),
-            };
-            match self.ask(&begin, ANSWER)? {
+            match self.ask(&request(self.token), ANSWER)? {
                 Answer::Ready { address } => return Ok(self.reachable(&address)),
                 Answer::Busy { .. } if Instant::now() < until => {
                     std::thread::sleep(AGAIN);
@@ -148,7 +170,7 @@ impl Far {
         }
     }
 
-    fn failed(&self, said: String) -> Error {
+    pub(crate) fn failed(&self, said: String) -> Error {
         Error::Worker {
             who: format!("bench server {}", self.server),
             said,

@@ -4,7 +4,8 @@
 //! answer; the beginning of a measurement, for which the server starts the party it would start on one host; its end, with
 //! what that party counted. The party itself is bound to a port of its own for as long as the measurement takes.
 //!
-//! A server does for strangers what is in [`admit`] and nothing else, for one of them at a time.
+//! A server does for strangers what is in [`admit`] and [`FlowTerms::admit`] and nothing else: comparisons of transports for one
+//! client at a time, flows for several side by side ([`flow`](crate::flow) says why).
 
 mod client;
 mod serve;
@@ -12,6 +13,7 @@ mod turns;
 
 use serde::{Deserialize, Serialize};
 
+use crate::flow::FlowTerms;
 use crate::job::{Job, Outcome, Role};
 use crate::plan::{Experiment, WaitPolicy};
 use crate::sizes::LONGEST;
@@ -25,7 +27,7 @@ pub const SERVICE: u16 = 36;
 /// The UDP port of a server that names none.
 pub const UDP_PORT: u16 = 36_039;
 /// What is said is this version's.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Longest measurement, seconds.
 const SECONDS: f64 = 60.0;
 /// Most operations before those that count.
@@ -76,6 +78,13 @@ enum Request {
         /// What is measured.
         wanted: Wanted,
     },
+    /// Flows begin.
+    Flows {
+        /// What the greeting was answered with.
+        token: u64,
+        /// Which.
+        terms: FlowTerms,
+    },
     /// It is over.
     End {
         /// As it began.
@@ -112,7 +121,7 @@ enum Answer {
         /// Where, as the transport says it; without an address of the host if it is bound to all of them.
         address: String,
     },
-    /// Another client measures, for so many seconds at most, or waits for its turn.
+    /// Other clients measure, for so many seconds at most, or wait for their turn.
     Busy {
         /// Until then at most.
         seconds: u64,
@@ -206,6 +215,33 @@ fn admit(wanted: &Wanted, bind: std::net::IpAddr) -> Result<Job, String> {
         rank: 0,
         ranks: 0,
         options: controller.collect(),
+        flow: None,
+    })
+}
+
+/// The job of the process that serves flows.
+///
+/// # Errors
+/// Why it is not served.
+fn admit_flows(terms: &FlowTerms, bind: std::net::IpAddr) -> Result<Job, String> {
+    terms.admit()?;
+    Ok(Job {
+        role: Role::Server,
+        experiment: Experiment::Bulk,
+        transport: "xtp".to_owned(),
+        wait: terms.wait,
+        size: 0,
+        warmup: 0,
+        operations: 0,
+        seconds: terms.seconds,
+        core: None,
+        bind,
+        interface: String::new(),
+        peer: String::new(),
+        rank: 0,
+        ranks: 0,
+        options: std::collections::BTreeMap::new(),
+        flow: Some(terms.clone()),
     })
 }
 

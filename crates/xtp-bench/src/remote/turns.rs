@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// How long a client may measure, one measurement behind the other, while another waits: longer than most runs.
 const TURN: Duration = Duration::from_secs(600);
 /// How long a client that was told that the host is busy has the right of way. It asks again each second.
-const WAITED_FOR: Duration = Duration::from_secs(30);
+const WAITED_FOR: Duration = Duration::from_secs(5);
 
 /// The client that measures, and the one that waits.
 #[derive(Debug, Default)]
@@ -15,12 +15,26 @@ pub(super) struct Turns {
     holder: Option<(SocketAddr, Instant)>,
     /// The client that was told last that the host is busy, and when.
     waiting: Option<(SocketAddr, Instant)>,
+    /// The last of them that wants the host for itself.
+    wants_it_alone: Option<(SocketAddr, Instant)>,
 }
 
 impl Turns {
-    /// `client` came while another measured.
-    pub(super) fn came_too_early(&mut self, client: SocketAddr, now: Instant) {
+    /// `client`, which compares transports or has flows, came while another measured.
+    pub(super) fn came_too_early(&mut self, client: SocketAddr, compares: bool, now: Instant) {
         self.waiting = Some((client, now));
+        if compares {
+            self.wants_it_alone = self.waiting;
+        }
+    }
+
+    /// Whether flows of `client` may begin beside those of others: not while a comparison waits for all of them to end.
+    pub(super) fn may_join(&mut self, client: SocketAddr, now: Instant) -> bool {
+        let waits = |(other, at): &(SocketAddr, Instant)| {
+            *other != client && now.saturating_duration_since(*at) < WAITED_FOR
+        };
+        self.wants_it_alone = self.wants_it_alone.filter(waits);
+        self.wants_it_alone.is_none()
     }
 
     /// Whether `client`, which comes while no other measures, may begin.
@@ -29,6 +43,7 @@ impl Turns {
             *other != client && now.saturating_duration_since(*at) < WAITED_FOR
         };
         self.waiting = self.waiting.filter(waits);
+        self.wants_it_alone = self.wants_it_alone.filter(waits);
         let held = |(holder, since): &(SocketAddr, Instant)| {
             *holder == client && now.saturating_duration_since(*since) >= TURN
         };

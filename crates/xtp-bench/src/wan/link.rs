@@ -241,5 +241,6 @@ pub(crate) fn job(context: &Context<'_>, transport: &str, seconds: f64) -> Job {
         rank: 0,
         ranks: 0,
         options: context.plan.options.clone(),
+        flow: None,
     }
 }

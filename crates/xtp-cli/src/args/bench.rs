@@ -1,6 +1,7 @@
 //! `xtp bench`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -34,15 +35,28 @@ Between two hosts, as iperf3 is used:
   xtp bench serve --listen 10.0.0.2          there: from the network only if told; clients take turns
   xtp bench pingpong --to 10.0.0.2           here: also oneshot, transaction, bulk; --json and --html as ever
   xtp bench bulk --to 10.0.0.2 --rivals tcp --runs 3
+  xtp bench flow --to 10.0.0.2               octets for ten seconds, with a line a second, as iperf3 -c
+  xtp bench flow --to 10.0.0.2 -t 30 -i 5 -P 4 -R    four streams from the server
+  xtp bench flow --to 10.0.0.2 --bidir --json -      both ways; intervals and ends as one object
+  xtp bench flow --to 10.0.0.2 -u -b 20mbit -l 1200  datagrams at a rate: loss, order and jitter
 
-A server does nothing for a client but to be its other party, for a minute at most, on a port
-of its own for each transport; UDP and TCP have to pass.
+A server does nothing for a client but to be its other party, for a minute at most (flows: ten),
+on a port of its own for each transport; UDP and TCP have to pass. Comparisons of transports take
+turns, because their figures beside other load say nothing; flows of up to sixteen clients run side
+by side, and make way for a comparison that waits.
+
+Of a flow the sender counts the octets that the receiver's host has acknowledged, the receiver those
+that its program took, each from its first octet to its last. Datagrams are counted once each: lost
+are those that the sender sent and the receiving program did not get, for whatever reason; jitter is
+that of RFC 3550 (section 6.4.1). The share of a core is that of the measuring process at each end.
 
 Every party is a process of its own on a processor of its own. In each round every transport
 runs once; figures are medians over rounds, ratios medians of the ratios within rounds. An
 experiment at one size and path ends within 15 seconds, bulk within 40. Paths other than
 loopback need root: they are made of network namespaces, which vanish with the command.
 A run that is interrupted reports the rows that were complete; --from puts runs together.
+The report tells what other processes had of the host's processors; a round in which that was more
+than a tenth is called spoilt.
 
 Exit status 0 if everything about xtp was measured (rivals that cannot be are noted), 1 if
 not, 2 usage, 130 interrupted.";
@@ -51,8 +65,9 @@ not, 2 usage, 130 interrupted.";
 const CONTROLLERS: [&str; 5] = ["auto", "fixed", "cubic", "model", "kdd"];
 
 /// What `EXPERIMENT` may be.
-const EXPERIMENTS: [&str; 12] = [
+const EXPERIMENTS: [&str; 13] = [
     "serve",
+    "flow",
     "pingpong",
     "oneshot",
     "transaction",
@@ -70,7 +85,7 @@ const EXPERIMENTS: [&str; 12] = [
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// What to measure; `serve`: let another host measure against this one
+    /// What to measure; `serve`: let another host measure against this one; `flow`: octets or datagrams against it, as iperf3
     #[arg(
         value_name = "EXPERIMENT",
         value_parser = PossibleValuesParser::new(EXPERIMENTS),
@@ -91,7 +106,7 @@ pub(crate) struct BenchArgs {
     #[arg(short, long, value_name = "NAMES", default_value = "all")]
     pub(crate) rivals: String,
 
-    /// Measure against `xtp bench serve` on another host, host[:udpport]: pingpong, oneshot, transaction, bulk
+    /// Measure against `xtp bench serve` on another host, host[:udpport]: flow, pingpong, oneshot, transaction, bulk
     #[arg(long, value_name = "ADDR", conflicts_with = "path")]
     pub(crate) to: Option<String>,
 
@@ -131,7 +146,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) from: Vec<PathBuf>,
 
-    /// Bulk: octets handed over in one call, as ttcp's -l
+    /// Bulk, flow: octets handed over in one call, as ttcp's -l, or of a datagram [default: flow 128KiB, 1200 of a datagram]
     #[arg(short = 'l', long, value_name = "SIZE", value_parser = units::size, conflicts_with = "size")]
     pub(crate) length: Option<usize>,
 
@@ -162,7 +177,43 @@ pub(crate) struct BenchArgs {
     pub(crate) options: Vec<String>,
 
     #[command(flatten)]
+    pub(crate) flow: FlowArgs,
+
+    #[command(flatten)]
     pub(crate) wan: WanArgs,
+}
+
+/// What only `flow` looks at
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Options of flow")]
+pub(crate) struct FlowArgs {
+    /// How long octets leave [default: 10s]
+    #[arg(short = 't', long, value_name = "DURATION", value_parser = units::duration)]
+    pub(crate) time: Option<Duration>,
+
+    /// Time between two lines [default: 1s]
+    #[arg(short = 'i', long, value_name = "DURATION", value_parser = units::duration)]
+    pub(crate) interval: Option<Duration>,
+
+    /// Streams each way, associations of one endpoint [default: 1]
+    #[arg(short = 'P', long, value_name = "N")]
+    pub(crate) parallel: Option<u32>,
+
+    /// From the server to here
+    #[arg(short = 'R', long)]
+    pub(crate) reverse: bool,
+
+    /// Both ways at once, by streams of their own
+    #[arg(long, conflicts_with = "reverse")]
+    pub(crate) bidir: bool,
+
+    /// Unacknowledged datagrams instead of streams
+    #[arg(short = 'u', long)]
+    pub(crate) datagrams: bool,
+
+    /// Datagrams: at this rate each stream, of their octets [default: 1mbit]
+    #[arg(short = 'b', long, value_name = "RATE", value_parser = units::rate, requires = "datagrams")]
+    pub(crate) bitrate: Option<u64>,
 }
 
 /// What only `wan` looks at, and some of it `multicast`

@@ -20,6 +20,9 @@ GROUP is address[:port][%interface]: a multicast address of IPv4 or IPv6 (in bra
 follows), or a comma-separated list of the addresses of receivers. The port is 36036 unless given.
 A receiver of a list names the address it listens on.
 
+Seconds and rates, also those of --json, count from the first octet that leaves or arrives: the wait
+for receivers is no part of them. Of each receiver the sender tells the seconds since it joined.
+
 The sender names every receiver that ever joined (262144 at most; further ones are refused) and what
 became of it; with --json in the list 'receivers', by 'state': complete; caught-up (it had fallen
 behind); left; dropped (see 'reason'); replaced (it lost its place to a later one of its name, or,

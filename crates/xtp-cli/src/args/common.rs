@@ -34,6 +34,11 @@ pub(crate) struct CommonArgs {
     #[arg(long, global = true, value_name = "RATE", value_parser = units::rate)]
     pub(crate) limit: Option<u64>,
 
+    /// Let `xtp top` show the associations of this process, by a socket that only this user can open
+    #[cfg(unix)]
+    #[arg(long, global = true)]
+    pub(crate) status: bool,
+
     /// Write every packet sent and received to this file (pcap)
     #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) trace: Option<PathBuf>,

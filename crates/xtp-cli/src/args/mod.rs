@@ -22,11 +22,13 @@ mod ping;
 mod send;
 mod serve;
 mod sim;
+#[cfg(unix)]
+mod top;
 pub(crate) mod units;
 
 pub(crate) use answer::AnswerArgs;
 #[cfg(target_os = "linux")]
-pub(crate) use bench::{BenchArgs, BenchWorkerArgs};
+pub(crate) use bench::{BenchArgs, BenchWorkerArgs, FlowArgs};
 pub(crate) use call::CallArgs;
 pub(crate) use cast::{
     CastArgs, CastCommon, CastRecvArgs, CastSendArgs, CastWay, CycleArg, ModeArg, SlowArg,
@@ -44,6 +46,8 @@ pub(crate) use ping::PingArgs;
 pub(crate) use send::SendArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use sim::SimArgs;
+#[cfg(unix)]
+pub(crate) use top::TopArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +65,7 @@ the first that answers gets everything; each has 0.25 s before the next is tried
 
 Exit status: 0 done, 1 failed, 2 usage, 3 unreachable or timed out, 4 refused by the peer,
 5 verification failed, 130 interrupted, 141 what reads the output has ended. A server that
-SIGTERM ends is done.";
+SIGTERM or, unless it was ignored, SIGHUP ends is done.";
 
 /// Messages, transactions, streams and files over the Xpress Transport Protocol (XTP 4 on UDP).
 #[derive(Debug, Parser)]
@@ -87,6 +91,8 @@ pub(crate) enum Command {
     Call(CallArgs),
     Answer(AnswerArgs),
     Doctor(DoctorArgs),
+    #[cfg(unix)]
+    Top(TopArgs),
     Sim(SimArgs),
     #[cfg(target_os = "linux")]
     Bench(Box<BenchArgs>),
@@ -101,25 +107,46 @@ pub(crate) enum Command {
 }
 
 /// Commands for which some of the common options mean nothing: their help does not list them.
-const WITHOUT: [(&str, &[&str]); 5] = [
+const WITHOUT: &[(&str, &[&str])] = &[
     (
         "completions",
-        &["verbose", "timeout", "limit", "trace", "trace_format", "wait"],
+        &[
+            "verbose",
+            "timeout",
+            "limit",
+            "status",
+            "trace",
+            "trace_format",
+            "wait",
+        ],
     ),
     (
         "man",
-        &["verbose", "timeout", "limit", "trace", "trace_format", "wait"],
+        &[
+            "verbose",
+            "timeout",
+            "limit",
+            "status",
+            "trace",
+            "trace_format",
+            "wait",
+        ],
     ),
-    ("sim", &["limit", "trace", "trace_format", "wait"]),
-    ("linkem", &["limit", "trace", "trace_format", "wait"]),
-    ("bench", &["limit", "trace", "trace_format"]),
+    ("sim", &["limit", "status", "trace", "trace_format", "wait"]),
+    ("linkem", &["limit", "status", "trace", "trace_format", "wait"]),
+    #[cfg(unix)]
+    (
+        "top",
+        &["verbose", "limit", "status", "trace", "trace_format", "wait"],
+    ),
+    ("bench", &["limit", "status", "trace", "trace_format"]),
 ];
 
 /// The definition: for the parser, help, completions and manual pages.
 pub(crate) fn definition() -> clap::Command {
     let mut definition = Cli::command();
     let common: Vec<clap::Arg> = definition.get_arguments().cloned().collect();
-    for (name, options) in WITHOUT {
+    for &(name, options) in WITHOUT {
         if definition.find_subcommand(name).is_some() {
             let hidden = common
                 .iter()

@@ -12,7 +12,7 @@ Examples:
   xtp serve --listen '[::]:4000' /srv    another UDP port
 
 Prints `listening on ADDR` on standard error when ready. Ends with SIGINT (status
-130) or SIGTERM (status 0).";
+130), SIGTERM or SIGHUP (status 0).";
 
 /// Offer a directory to `xtp cp` and `xtp ls`
 #[derive(Args, Debug)]

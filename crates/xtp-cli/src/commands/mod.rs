@@ -13,3 +13,5 @@ pub(crate) mod man;
 pub(crate) mod ping;
 pub(crate) mod send;
 pub(crate) mod sim;
+#[cfg(unix)]
+pub(crate) mod top;

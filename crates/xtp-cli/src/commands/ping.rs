@@ -88,7 +88,7 @@ fn open(
     let mut options = paradigm::stream(address.service);
     common.tune(&mut options.tuning);
     endpoint
-        .connect(&address.resolve()?, &options, Some(patience))
+        .connect(&address.resolve()?[..], &options, Some(patience))
         .map_err(|error| Failure::of(&format!("no echo from {address}"), &error))
 }
 

@@ -13,7 +13,7 @@ use xtp_sim::shrink::shrink;
 use xtp_sim::{SeedReport, Summary};
 
 use crate::args::SimArgs;
-use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar};
+use crate::common::{Common, Failure, Outcome, ProgressUnit, progress_bar, standard_output};
 
 /// How often a signal is looked for while seeds run.
 const LOOK: Duration = Duration::from_millis(100);
@@ -118,7 +118,7 @@ fn show(scenario: &Scenario, common: &Common) -> Outcome {
     let written = if common.out.is_json() {
         scenario.replay(&mut io::sink())
     } else {
-        scenario.replay(&mut io::BufWriter::new(io::stdout().lock()))
+        standard_output().and_then(|stdout| scenario.replay(&mut io::BufWriter::new(stdout.lock())))
     };
     let report = written.map_err(|error| Failure::io("cannot write to standard output", &error))?;
     if common.out.is_json() {

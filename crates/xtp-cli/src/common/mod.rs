@@ -19,6 +19,8 @@ mod places;
 mod progress;
 mod samples;
 mod signals;
+#[cfg(unix)]
+mod status;
 mod text;
 
 pub(crate) use address::{Address, host_and_port};
@@ -26,11 +28,15 @@ pub(crate) use host::{host_name, system_text};
 pub(crate) use input::{Input, Piece};
 pub(crate) use limits::{descriptors, survive_size_limits};
 pub(crate) use outcome::{Failure, Outcome, REJECTED, Status};
-pub(crate) use output::Output;
+pub(crate) use output::{Output, standard_output};
 pub(crate) use places::{PAUSE, Pace, may_enter};
 pub(crate) use progress::{ProgressUnit, progress_bar};
 pub(crate) use samples::{Samples, Spread};
 pub(crate) use signals::Signals;
+#[cfg(unix)]
+pub(crate) use status::{
+    AssociationLine, EndpointLine, Snapshot, StatusSocket, directory as status_directory,
+};
 pub(crate) use text::{Payload, base64, peer_text, rate_text, size_text, span_text};
 
 /// Longest wait at the end of a command for the peer to confirm what was sent in the background.
@@ -42,9 +48,12 @@ pub(crate) struct Common {
     pub(crate) args: CommonArgs,
     /// Where results and remarks go.
     pub(crate) out: Output,
-    /// SIGINT and SIGTERM.
+    /// SIGINT, SIGTERM and SIGHUP.
     pub(crate) signals: Signals,
     trace: Option<Trace>,
+    /// With `--status`.
+    #[cfg(unix)]
+    status: Option<StatusSocket>,
     begin: Instant,
 }
 
@@ -68,6 +77,8 @@ impl Common {
         Ok(Self {
             out: Output::new(args.prints_json(), args.quiet, args.verbose),
             signals: Signals::catch()?,
+            #[cfg(unix)]
+            status: args.status.then(StatusSocket::open).transpose()?,
             args,
             trace,
             begin: Instant::now(),
@@ -107,7 +118,7 @@ impl Common {
         config
     }
 
-    /// An endpoint that is interrupted by SIGINT and SIGTERM: every waiting call ends with `Error::Interrupted`.
+    /// An endpoint that is interrupted by SIGINT, SIGTERM and SIGHUP: every waiting call ends with `Error::Interrupted`.
     ///
     /// # Errors
     /// If it cannot be bound.
@@ -115,6 +126,10 @@ impl Common {
         let wanted = config.bind;
         let endpoint = Endpoint::bind(config).map_err(|error| Failure::bind(wanted, &error))?;
         self.signals.interrupts(&endpoint);
+        #[cfg(unix)]
+        if let Some(status) = &self.status {
+            status.add(&endpoint);
+        }
         Ok(endpoint)
     }
 
@@ -184,6 +199,10 @@ impl Common {
     /// Reports how the command ended. Endpoints get their moment to confirm what was sent.
     pub(crate) fn conclude(self, outcome: Outcome) -> ExitCode {
         self.signals.release();
+        #[cfg(unix)]
+        if let Some(status) = &self.status {
+            status.release();
+        }
         let flushed = self.trace.as_ref().map_or(Ok(()), Trace::flush);
         let outcome = outcome.and_then(|()| flushed.map_err(|error| Failure::failed(error.to_string())));
         match outcome {

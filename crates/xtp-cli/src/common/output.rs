@@ -58,8 +58,8 @@ impl Output {
     /// # Errors
     /// If standard output is closed or full.
     pub(crate) fn help(&self, text: &clap::Error) -> Outcome {
-        text.print()
-            .and_then(|()| io::stdout().flush())
+        standard_output()
+            .and_then(|mut stdout| text.print().and_then(|()| stdout.flush()))
             .map_err(|error| Failure::io("cannot write to standard output", &error))
     }
 
@@ -68,10 +68,8 @@ impl Output {
     /// # Errors
     /// If standard output is closed.
     pub(crate) fn raw(&self, octets: &[u8]) -> Outcome {
-        let mut stdout = io::stdout().lock();
-        stdout
-            .write_all(octets)
-            .and_then(|()| stdout.flush())
+        standard_output()
+            .and_then(|mut stdout| stdout.write_all(octets).and_then(|()| stdout.flush()))
             .map_err(|error| Failure::io("cannot write to standard output", &error))
     }
 
@@ -115,6 +113,17 @@ impl Output {
     /// A failure.
     pub(crate) fn error(&self, text: impl Display) {
         say(format_args!("xtp: {text}"));
+    }
+}
+
+/// Standard output, for results.
+///
+/// # Errors
+/// If it was closed when the process began: what is written would be lost without a word.
+pub(crate) fn standard_output() -> io::Result<io::Stdout> {
+    match xtp::output_was_closed() {
+        true => Err(io::Error::other("it is closed")),
+        false => Ok(io::stdout()),
     }
 }
 

@@ -1,9 +1,11 @@
-//! SIGINT and SIGTERM: the first one ends what is waited for, so that the command closes cleanly; the second one
-//! ends the process.
+//! SIGINT, SIGTERM and SIGHUP: the first one ends what is waited for, so that the command closes cleanly; a second SIGINT or
+//! SIGTERM ends the process. A terminal that is closed may send SIGHUP several times.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(unix)]
+use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use xtp::Endpoint;
 
@@ -15,7 +17,7 @@ type Hook = Box<dyn Fn() + Send>;
 struct Watch {
     /// Set by the signal's handler itself: what the process does after a signal never looks as if there was none.
     caught: Arc<AtomicBool>,
-    /// As `caught`, by SIGTERM only.
+    /// As `caught`, by SIGTERM or SIGHUP only.
     terminated: Arc<AtomicBool>,
     /// Set once the hooks are told.
     told: AtomicBool,
@@ -29,15 +31,20 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Catches SIGINT and SIGTERM from now on.
+    /// Catches SIGINT, SIGTERM and, unless it is ignored, SIGHUP from now on.
     ///
     /// # Errors
     /// If the system does not allow it.
     pub(crate) fn catch() -> Result<Self, Failure> {
         let watch = Arc::new(Watch::default());
         let told = Arc::clone(&watch);
-        on_signal(&watch.caught, move || told.tell())
-            .and_then(|()| signal_hook::flag::register(SIGTERM, Arc::clone(&watch.terminated)).map(drop))
+        let ending = || caught_signals().into_iter().filter(|signal| *signal != SIGINT);
+        on_signal(&watch.caught, move |insists| told.tell(insists))
+            .and_then(|()| {
+                ending().try_for_each(|signal| {
+                    signal_hook::flag::register(signal, Arc::clone(&watch.terminated)).map(drop)
+                })
+            })
             .map_err(|error| {
                 Failure::failed(format!("cannot catch signals: {error}; start xtp another way"))
             })?;
@@ -49,7 +56,7 @@ impl Signals {
         self.watch.caught.load(Ordering::SeqCst)
     }
 
-    /// Whether SIGTERM was caught.
+    /// Whether SIGTERM or SIGHUP was caught.
     pub(crate) fn terminated(&self) -> bool {
         self.watch.terminated.load(Ordering::SeqCst)
     }
@@ -105,10 +112,13 @@ impl Signals {
 }
 
 impl Watch {
-    fn tell(&self) {
+    /// `insists`: a second signal of this kind ends the process at once, without waiting for confirmations.
+    fn tell(&self, insists: bool) {
         if self.told.swap(true, Ordering::SeqCst) {
-            // Asked twice: whoever asks does not want to wait for anybody's confirmation.
-            std::process::exit(Status::Interrupted.code().into());
+            if insists {
+                std::process::exit(Status::Interrupted.code().into());
+            }
+            return;
         }
         for endpoint in self
             .endpoints
@@ -124,17 +134,44 @@ impl Watch {
     }
 }
 
+/// The signals that end a command. SIGHUP is one unless the process was started with it ignored, as `nohup` does: then it is to
+/// outlive its terminal.
 #[cfg(unix)]
-fn on_signal(caught: &Arc<AtomicBool>, act: impl Fn() + Send + 'static) -> std::io::Result<()> {
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(caught))?;
+fn caught_signals() -> Vec<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    match hangup_is_ignored(&status) {
+        Some(false) => vec![SIGINT, SIGTERM, SIGHUP],
+        // Where the system does not tell, the default is left as it is.
+        Some(true) | None => vec![SIGINT, SIGTERM],
     }
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+}
+
+#[cfg(not(unix))]
+fn caught_signals() -> Vec<i32> {
+    vec![SIGINT, SIGTERM]
+}
+
+/// Whether SIGHUP is among the ignored signals of `/proc/self/status`; `None` if that does not say.
+#[cfg(unix)]
+fn hangup_is_ignored(status: &str) -> Option<bool> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+    Some(mask >> (SIGHUP - 1) & 1 == 1)
+}
+
+/// Has `act` told of each signal, and whether it is one that insists when it comes again.
+#[cfg(unix)]
+fn on_signal(caught: &Arc<AtomicBool>, act: impl Fn(bool) + Send + 'static) -> std::io::Result<()> {
+    let all = caught_signals();
+    for signal in &all {
+        signal_hook::flag::register(*signal, Arc::clone(caught))?;
+    }
+    let mut signals = signal_hook::iterator::Signals::new(all)?;
     std::thread::Builder::new()
         .name("signals".into())
         .spawn(move || {
-            for _ in signals.forever() {
-                act();
+            for signal in signals.forever() {
+                act(signal != SIGHUP);
             }
         })?;
     Ok(())
@@ -142,7 +179,7 @@ fn on_signal(caught: &Arc<AtomicBool>, act: impl Fn() + Send + 'static) -> std::
 
 /// Without a way to wait for signals the flag is looked at.
 #[cfg(not(unix))]
-fn on_signal(caught: &Arc<AtomicBool>, act: impl Fn() + Send + 'static) -> std::io::Result<()> {
+fn on_signal(caught: &Arc<AtomicBool>, act: impl Fn(bool) + Send + 'static) -> std::io::Result<()> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(caught))?;
@@ -154,9 +191,13 @@ fn on_signal(caught: &Arc<AtomicBool>, act: impl Fn() + Send + 'static) -> std::
             loop {
                 std::thread::sleep(std::time::Duration::from_millis(50));
                 if flag.swap(false, Ordering::SeqCst) {
-                    act();
+                    act(true);
                 }
             }
         })?;
     Ok(())
 }
+
+#[cfg(all(test, unix))]
+#[path = "signals_tests.rs"]
+mod tests;

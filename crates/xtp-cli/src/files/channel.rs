@@ -1,5 +1,7 @@
 //! Records over a stream association: several to a message, and pieces of content as messages of their own.
 
+use std::time::Instant;
+
 use bytes::{Bytes, BytesMut};
 use xtp::{Cast, Chunk, Stream, Subscription};
 
@@ -19,9 +21,9 @@ const TOGETHER: usize = 256 << 10;
 pub(crate) enum Sink<'a> {
     /// To the other end of an association.
     Stream(&'a Stream),
-    /// To all receivers of a group; what was sent is noted for those who come late.
+    /// To all receivers of a group; what was sent is noted for late joiners.
     Cast(&'a Cast, Option<&'a Past>),
-    /// To nobody: a receiver of a group has no way back.
+    /// Nowhere: a receiver of a group has no way back.
     Nobody,
 }
 
@@ -108,7 +110,7 @@ impl<'a> Outbox<'a> {
         self.sent
     }
 
-    /// Whether nobody hears what is written.
+    /// Whether records that are written are dropped.
     pub(crate) fn reaches_nobody(&self) -> bool {
         matches!(self.sink, Sink::Nobody)
     }
@@ -179,6 +181,8 @@ pub(crate) struct Inbox<'a> {
     origin: Origin<'a>,
     message: Bytes,
     digest: Digest,
+    /// When the first octet arrived; of a group only.
+    began: Option<Instant>,
 }
 
 impl<'a> Inbox<'a> {
@@ -191,6 +195,7 @@ impl<'a> Inbox<'a> {
             origin,
             message: Bytes::new(),
             digest: Digest::default(),
+            began: None,
         }
     }
 
@@ -200,12 +205,42 @@ impl<'a> Inbox<'a> {
     /// If the association is over or the record is none.
     pub(crate) fn next(&mut self) -> Result<Option<Record>, Fault> {
         if self.message.is_empty() {
-            match self.origin.message()? {
+            let message = match (self.origin, self.began) {
+                (Origin::Group(group), None) => self.first_message(group)?,
+                _ => self.origin.message()?,
+            };
+            match message {
                 Some(message) => self.message = message,
                 None => return Ok(None),
             }
         }
         self.decode().map(Some)
+    }
+
+    /// The first message of a group. Its octets may come long before its end: the clock starts with the first of them.
+    fn first_message(&mut self, group: &Subscription) -> xtp::Result<Option<Bytes>> {
+        loop {
+            let (begin, is_whole) = match group.recv_chunk()? {
+                Some(Chunk::Data {
+                    bytes,
+                    end_of_message,
+                    ..
+                }) => (bytes, end_of_message),
+                Some(_) => continue,
+                None => return Ok(None),
+            };
+            self.began = Some(Instant::now());
+            if is_whole {
+                return Ok(Some(begin));
+            }
+            let rest = group.recv_message()?.unwrap_or_default();
+            return Ok(Some([begin, rest].concat().into()));
+        }
+    }
+
+    /// When the first octet of a group arrived.
+    pub(crate) fn began(&self) -> Option<Instant> {
+        self.began
     }
 
     /// Whether all of the last message was taken.

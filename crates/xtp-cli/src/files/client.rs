@@ -58,10 +58,10 @@ impl<'a> Client<'a> {
     /// The first association.
     ///
     /// # Errors
-    /// If nobody is there.
+    /// If no server answers.
     pub(crate) fn connect(&self) -> Result<Stream, Failure> {
         self.endpoint
-            .connect(&self.address.resolve()?, &self.options, self.common.timeout())
+            .connect(&self.address.resolve()?[..], &self.options, self.common.timeout())
             .map_err(|error| Failure::of(&self.doing, &error))
     }
 
@@ -87,7 +87,7 @@ impl<'a> Client<'a> {
     /// Another association, as soon as the server is there again; `None` if it is not there at `deadline`.
     ///
     /// # Errors
-    /// If somebody asks to stop meanwhile.
+    /// If the command is interrupted meanwhile.
     pub(crate) fn come_back(&self, deadline: Instant, tally: &Tally) -> Result<Option<Stream>, Fault> {
         loop {
             std::thread::sleep(PAUSE);
@@ -98,9 +98,10 @@ impl<'a> Client<'a> {
             }
             // A name may lead elsewhere by now, or nowhere while the network is away.
             let outcome = match self.address.resolve() {
-                Ok(addresses) => self
-                    .endpoint
-                    .connect(&addresses, &self.options, Some(left.min(ATTEMPT))),
+                Ok(addresses) => {
+                    self.endpoint
+                        .connect(&addresses[..], &self.options, Some(left.min(ATTEMPT)))
+                }
                 Err(failure) => {
                     tracing::info!("{}", failure.message);
                     Err(Error::WouldBlock)
@@ -213,7 +214,7 @@ impl Outages {
             }
             _ => return None,
         }
-        // A server that lets everybody in and comes to nothing is away as well.
+        // A server that accepts associations and makes no progress counts as absent, too.
         Some(*self.since.get_or_insert(heard) + patience)
     }
 }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 /// What one thing has.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extras {
-    /// Permission bits that somebody lacks who is named in a list: without it, nobody but the owner may have them.
+    /// Permission bits that an entry of the ACL withholds: without the ACL, no class but the owner may have them.
     denied: u32,
     lists: bool,
     capabilities: bool,
@@ -98,7 +98,7 @@ impl Extras {
     }
 }
 
-/// What somebody named in a list, or the group itself, may not: those who are named are of the group or of the others without it.
+/// Permission bits that a named entry of an ACL, or the group's, withholds: without the ACL its subject falls under group or others.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 fn denied(list: &[u8]) -> u32 {
     const GROUP: u16 = 4;

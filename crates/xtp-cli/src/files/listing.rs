@@ -92,7 +92,7 @@ fn there(arguments: &[OsString]) -> Result<(String, Vec<Vec<u8>>), Failure> {
     Ok((host.unwrap_or_default(), paths))
 }
 
-/// How much of an entry's path everybody knows: of one directory that was named, its own.
+/// Leading octets of an entry's path that all entries share: those of the one directory that was named.
 fn above(entry: &Entry, paths: &[Vec<u8>], several: bool) -> Option<usize> {
     let path = RelPath::from_user(paths.get(entry.source as usize)?).ok()?;
     let inside = !several && entry.path != path.as_bytes();
@@ -112,7 +112,7 @@ pub(crate) struct Listed {
 /// Asks a server what it has at `paths`.
 ///
 /// # Errors
-/// If nobody is there, or the session breaks off.
+/// If no server answers, or the session breaks off.
 pub(crate) fn ask(client: &Client<'_>, paths: &[Vec<u8>], itself: bool) -> Result<Listed, Failure> {
     let stream = client.connect()?;
     match listed(client, &stream, paths, itself) {
@@ -120,7 +120,7 @@ pub(crate) fn ask(client: &Client<'_>, paths: &[Vec<u8>], itself: bool) -> Resul
             let _ = stream.close_timeout(FAREWELL);
             Ok(listed)
         }
-        // Nobody waits for a list to go on.
+        // A list is not continued after an outage.
         Err(Fault::Net(error)) => Err(Failure::of(&client.doing, &error)),
         Err(fault) => Err(client.explain(fault)),
     }
@@ -164,7 +164,7 @@ fn listed(client: &Client<'_>, stream: &Stream, paths: &[Vec<u8>], itself: bool)
 /// Replaces patterns among the sources on a server by what they stand for.
 ///
 /// # Errors
-/// If nobody is there, or one stands for nothing.
+/// If no server answers, or a pattern matches nothing.
 pub(crate) fn expand(client: &Client<'_>, plan: &mut Plan, tally: &Tally) -> Outcome {
     let Plan::Get { sources, .. } = plan else {
         return Ok(());

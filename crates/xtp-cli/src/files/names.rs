@@ -158,7 +158,7 @@ pub(crate) fn shown(name: &[u8]) -> String {
     escaped(name, true)
 }
 
-/// What somebody wrote as text that is safe on a terminal; names in it are escaped already.
+/// Text of the peer made safe for a terminal; names in it are escaped already.
 pub(crate) fn cleaned(text: &[u8]) -> String {
     escaped(text, false)
 }

@@ -128,7 +128,7 @@ fn names_that_are_shown_can_be_turned_back() {
     assert_ne!(shown(b"a\\nb"), shown(b"a\nb"));
     // A text in which names stand is not escaped twice.
     assert_eq!(cleaned(shown(b"a\n\\").as_bytes()), shown(b"a\n\\"));
-    // What nobody made comes to an end.
+    // Decoding of malformed names terminates.
     for odd in ["\\", "\\u", "\\u{", "\\u{zz}", "\\x", "\\xz", "\\\u{fc}"] {
         let _ = turned_back(odd);
     }

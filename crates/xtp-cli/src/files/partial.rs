@@ -1,7 +1,7 @@
 //! Files under construction: collected under a hidden name, renamed when they are complete and verified.
 //!
-//! Other users may write to the directory. What an earlier copy left is continued only if this user made it and nobody
-//! else can have changed it: a regular file of its own, with one name, that is readable and writable by its owner alone.
+//! Other users may write to the directory. What an earlier copy left is continued only if this user made it and no
+//! other can have changed it: a regular file of its own, with one name, that is readable and writable by its owner alone.
 //! Whatever else has the name stays as it is, and the file is collected under a name that cannot be predicted.
 //!
 //! Within a process the newest copy to a file takes the partial file over from an older one, which finds out at its
@@ -32,18 +32,18 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// A directory's identity and the name in it that the file is to have.
 type Key = ((u64, u64), Vec<u8>);
 
-/// Who writes which partial file in this process.
+/// The copy that writes each partial file, within this process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Claims(Arc<Mutex<HashMap<Key, Arc<Claim>>>>);
 
 /// The right to write one partial file.
 #[derive(Debug, Default)]
 struct Claim {
-    /// `None` before it is open, and after somebody newer took it.
+    /// `None` before it is open, and after a newer copy took it over.
     file: Mutex<Option<Held>>,
 }
 
-/// An open file that nobody but this user can have written to.
+/// An open file that no other user can have written to.
 #[derive(Debug)]
 struct Held {
     file: File,
@@ -91,7 +91,7 @@ impl Claims {
         lock(&self.0).contains_key(&key)
     }
 
-    /// A file that is collected under the name another one is to have goes on under a name nobody else uses.
+    /// A file collected under the name that another one is to have continues under an unused name.
     fn give_way(&self, key: &Key, folder: &Folder) -> io::Result<()> {
         let Some(name) = name_of_partial(&key.1) else {
             return Ok(());
@@ -110,7 +110,7 @@ impl Claims {
 }
 
 impl Partial {
-    /// Opens the partial file of `name` in `folder`, taking it over from whoever in this process has it.
+    /// Opens the partial file of `name` in `folder`, taking it over from the copy in this process that has it.
     ///
     /// # Errors
     /// [`Code::Busy`] if another process has it; those of the file system.
@@ -124,7 +124,7 @@ impl Partial {
             label: label.to_owned(),
             was_empty: false,
         };
-        // Held until the file is open, so that whoever comes next finds all of it or nothing.
+        // Held until the file is open, so that the next copy finds all of it or nothing.
         let claim = Arc::clone(&partial.claim);
         let mut file = lock(&claim.file);
         let before = lock(&claims.0).insert(partial.key.clone(), Arc::clone(&partial.claim));
@@ -234,8 +234,8 @@ impl Partial {
         }
     }
 
-    /// Gives it what it has besides its content, and its final name in place of what has it. Nobody else can open it before: what was
-    /// verified is what gets the name.
+    /// Gives it what it has besides its content, and its final name in place of what has it. No other user can open it before: the verified
+    /// content gets the name.
     ///
     /// # Errors
     /// If it was taken over, if another file has its hidden name, or the system refuses.
@@ -372,7 +372,7 @@ fn open_locked(folder: &Folder, name: &[u8], hidden: Vec<u8>, label: &str) -> Re
     ))
 }
 
-/// A new file under a name nobody could have taken. No later copy finds it.
+/// A new file under an unpredictable name. No later copy finds it.
 fn open_elsewhere(folder: &Folder, name: &[u8]) -> io::Result<Held> {
     let mut attempts = 0;
     loop {

@@ -57,7 +57,7 @@ fn statuses_tell_refusals_and_mismatches_from_failures() {
     }
     assert_eq!(status(Code::ReadOnly, true), Status::Refused);
     assert_eq!(status(Code::Outside, true), Status::Refused);
-    // What this end finds nobody refused.
+    // A problem found at this end is no refusal by the peer.
     assert_eq!(status(Code::Outside, false), Status::Failed);
 }
 

@@ -67,7 +67,7 @@ pub(crate) enum Wish {
         /// Directories themselves, not what is in them.
         itself: bool,
     },
-    /// A transmitter sends to its group; nobody answers.
+    /// A transmitter sends to its group; there are no answers.
     Cast {
         /// One stream of octets without name and size.
         unnamed: bool,
@@ -100,7 +100,7 @@ pub(crate) enum Kind {
     Stream,
 }
 
-/// Whom something belongs to, by number.
+/// Owner and group, by number.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) user: u32,
@@ -463,7 +463,7 @@ impl CopyOptions {
             + u16::from(self.ignore_existing) * FLAG_IGNORE_EXISTING
     }
 
-    /// A flag nobody knows may ask for anything: better nothing is done than something else.
+    /// An unknown flag may ask for anything: the request is refused, not carried out in part.
     fn from_flags(flags: u16) -> Result<Self, Problem> {
         if flags & !FLAGS != 0 {
             return Err(violation(format_args!(

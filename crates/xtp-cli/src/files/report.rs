@@ -22,7 +22,7 @@ struct Object {
     links: u64,
     /// Things that could not be copied.
     failed: u64,
-    /// Things that were left out, because they cannot be copied and nobody asked for them by name.
+    /// Things that were left out, because they cannot be copied and were not asked for by name.
     skipped: u64,
     /// Things that were removed because the source does not have them.
     deleted: u64,
@@ -57,6 +57,8 @@ pub(crate) struct Viewer<'a> {
     out: Option<&'a Output>,
     /// Names as they are, each ended by a zero octet.
     raw: bool,
+    /// Something of the copy is known: its rate counts from here.
+    begun: bool,
     /// The first line that could not be printed.
     unprinted: Option<Failure>,
 }
@@ -69,6 +71,7 @@ impl<'a> Viewer<'a> {
             told: 0,
             out: None,
             raw: false,
+            begun: false,
             unprinted: None,
         }
     }
@@ -84,8 +87,13 @@ impl<'a> Viewer<'a> {
 
     /// One look.
     pub(crate) fn look(&mut self) {
-        self.bar.set_length(self.tally.offered.get());
-        self.bar.set_position(self.tally.settled.get());
+        let (offered, settled) = (self.tally.offered.get(), self.tally.settled.get());
+        if !self.begun && offered + settled > 0 {
+            self.begun = true;
+            self.bar.reset();
+        }
+        self.bar.set_length(offered);
+        self.bar.set_position(settled);
         let mut news = self.tally.problems(self.told);
         self.told += news.len();
         if self.out.is_some_and(Output::is_quiet) {
@@ -98,7 +106,7 @@ impl<'a> Viewer<'a> {
                 if let Some(out) = self.out
                     && !lines.is_empty()
                 {
-                    // Whoever asked for a list must not take a part of it for the whole.
+                    // A list that breaks off must not look complete.
                     let printed = match self.raw {
                         true if out.is_json() => Ok(()),
                         true => out.raw(&raw(&lines)),
@@ -135,7 +143,7 @@ fn raw(lines: &[String]) -> Vec<u8> {
 
 fn say(problem: &Problem) {
     use std::io::Write;
-    // Standard error may be closed; then there is nobody to tell.
+    // Standard error may be closed; then there is no reader.
     let _ = writeln!(std::io::stderr().lock(), "xtp: {}", problem.text);
 }
 

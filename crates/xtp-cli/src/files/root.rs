@@ -29,7 +29,7 @@ pub(crate) struct Root {
     top: OwnedFd,
     /// The kernel cannot resolve beneath a directory.
     by_steps: AtomicBool,
-    /// Links may lead anywhere: whoever asks is the user of this machine.
+    /// Links may lead anywhere: the request is that of this machine's user.
     anywhere: bool,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Folder(Arc<Open>);
 #[derive(Debug)]
 struct Open {
     handle: OwnedFd,
-    /// Device and number, once somebody has asked: each file in it does.
+    /// Device and inode number, looked up at the first request: each file in it makes one.
     identity: OnceLock<(u64, u64)>,
 }
 
@@ -113,8 +113,8 @@ impl Root {
         Ok(self.resolve(path, READING)?.into())
     }
 
-    /// The directory at `path` below another one, with no link on the way: whoever writes there goes where it says, whatever
-    /// others do meanwhile.
+    /// The directory at `path` below another one, with no link on the way: writes land there, whatever other processes rename
+    /// meanwhile.
     ///
     /// # Errors
     /// If there is none, or a link is on the way (`ELOOP`).
@@ -214,7 +214,7 @@ fn resolve_beneath(top: BorrowedFd<'_>, path: &[u8], flags: OFlags, links: bool)
     let mut attempts = 0;
     loop {
         match openat2(top, name, flags, Mode::empty(), resolve) {
-            // Somebody renamed something meanwhile.
+            // The entry was renamed meanwhile.
             Err(Errno::AGAIN) if attempts < 16 => attempts += 1,
             outcome => return outcome,
         }
@@ -324,7 +324,7 @@ impl Folder {
         Ok(openat(&*self.0, name, READING, Mode::empty())?.into())
     }
 
-    /// Whether the file `name` is one that somebody works on.
+    /// Whether a copy has the file `name` locked.
     pub(crate) fn is_in_use(&self, name: &[u8]) -> bool {
         // What cannot be opened is told when it is read.
         let open = openat(&*self.0, name, READING, Mode::empty());
@@ -408,8 +408,8 @@ impl Folder {
         attributes.set(&*self.0)
     }
 
-    /// Lets the owner make and remove what is in it, if that is who asks, and the mode forbids it. Whoever may not change
-    /// that finds out at what it is needed for; root needs no leave.
+    /// Gives the owner permission to create and remove entries, if the owner is this process's user and the mode forbids it. Where that
+    /// fails, the operation that needs it fails; root needs no permission.
     pub(crate) fn let_owner_in(&self) {
         let Ok(seen) = self.seen() else { return };
         let user = rustix::process::geteuid();

@@ -65,12 +65,12 @@ impl Seen {
         self.shape() == Shape::File && self.0.st_nlink > 1
     }
 
-    /// Whether it belongs to the user who asks.
+    /// Whether it belongs to this process's user.
     pub(crate) fn is_own(&self) -> bool {
         self.owner().user == rustix::process::geteuid().as_raw()
     }
 
-    /// Whether nobody but this user can have written to it: what a copy makes before it is complete.
+    /// Whether no other user can have written to it: so is a file that a copy makes, before it is complete.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.shape() == Shape::File && self.mode() == 0o600 && self.0.st_nlink == 1 && self.is_own()
     }
@@ -87,7 +87,7 @@ impl Seen {
         }
     }
 
-    /// When anything of it was changed last, which nobody can put back.
+    /// The time of its last change of any kind (ctime), which no user can set.
     pub(crate) fn changed(&self) -> Stamp {
         Stamp {
             seconds: self.0.st_ctime as i64,

@@ -212,8 +212,7 @@ impl<'a> Sender<'a> {
         hash_of(&mut file, size, self.tally)
     }
 
-    /// Says that something is not offered, or is not as it should be: here, and to the other end, whose user may be the
-    /// one who wants to know.
+    /// Reports an entry that is not offered, or not as it should be, here and to the other end: the command may run at either.
     fn note(&mut self, missed: Missed) -> Result<(), Fault> {
         let Missed {
             source,
@@ -562,7 +561,7 @@ pub(super) fn hash_of(file: &mut File, size: u64, tally: &Tally) -> Result<Optio
     Ok(Some(hasher.finalize().into()))
 }
 
-/// What a file is when nobody has changed it for a while: another change is seen by its time then.
+/// The state of a file whose last change is older than the resolution of its times: a later change shows in them.
 pub(super) fn see_settled(file: &File, label: &str) -> Result<Seen, Problem> {
     let seen = see(file, label)?;
     let changed = seen.changed();

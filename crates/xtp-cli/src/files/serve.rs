@@ -29,7 +29,7 @@ const SESSIONS: usize = 64;
 const OF_A_SESSION: usize = 16;
 /// Associations that have not greeted yet. They have no thread.
 const STRANGERS: usize = 256;
-/// How often a busy server looks for new clients. Nobody is refused meanwhile; greetings wait this long at most.
+/// Interval at which a busy server looks for new clients. None is refused meanwhile; greetings wait this long at most.
 const GLANCE: Duration = Duration::from_millis(5);
 /// How often it looks how its sessions get on.
 const LOOK: Duration = Duration::from_secs(1);
@@ -110,14 +110,14 @@ pub(crate) fn serve(args: &ServeArgs, common: &Common) -> Outcome {
     outcome
 }
 
-/// Associations that began and have not greeted: whoever does not, is in nobody's way.
+/// Associations that began and have not greeted: they hold up no others.
 #[derive(Default)]
 struct Door {
     waiting: VecDeque<(Incoming, Instant)>,
 }
 
 impl Door {
-    /// Waits for the next client that greets. While there are others this thread keeps away from the socket: whoever waits
+    /// Waits for the next client that greets. While there are others this thread keeps away from the socket: a thread that waits
     /// there takes the packets of all, and a session that takes its own saves a change of threads for each batch.
     fn next(
         &mut self,
@@ -200,7 +200,7 @@ impl Session {
 
 /// The clients that are served now.
 struct Sessions {
-    /// Places for each kind of them: fewer where the system allows few open files, so that nobody takes those of others.
+    /// Places for each kind of them: fewer where the system allows few open files, so that no kind takes those of another.
     places: usize,
     sessions: Vec<Session>,
     totals: Arc<Totals>,
@@ -217,7 +217,7 @@ impl Sessions {
         }
     }
 
-    /// Whether nobody is served.
+    /// Whether no client is served.
     fn are_idle(&mut self) -> bool {
         self.sessions.retain(|session| !session.thread.is_finished());
         self.sessions.is_empty()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::tuning;
 
-/// Who only receives asks after a while, and is not answered from then on: together that is what the user allows.
+/// A receiver probes after a while, and gives up when no answer comes: both times together are the user's limit.
 #[test]
 fn the_wait_is_what_the_user_allows() {
     for patience in [100, 1_000, 5_000, 60_000, 600_000].map(Duration::from_millis) {

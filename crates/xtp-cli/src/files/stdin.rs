@@ -1,4 +1,4 @@
-//! `xtp cp - xtp://...`: standard input becomes a file whose size nobody knows before its end.
+//! `xtp cp - xtp://...`: standard input becomes a file whose size is unknown before its end.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -22,10 +22,11 @@ use super::names::shown;
 use super::problem::{Code, Fault, Problem, violation};
 use super::record::{Entry, Hash, Kind, Record};
 use super::tally::Tally;
+use crate::common::standard_output;
 
 static ZEROS: [u8; 65_536] = [0; 65_536];
 
-/// How often somebody is looked for who reads a fifo.
+/// Interval at which a fifo is tried until it has a reader.
 const LOOK: Duration = Duration::from_millis(50);
 /// Links one after the other, as the system follows them.
 const LINKS: u32 = 40;
@@ -54,7 +55,8 @@ impl Through {
     fn open(&self, tally: &Tally) -> Result<Out, Fault> {
         let Some(path) = &self.path else {
             let label = "cannot write to standard output".to_owned();
-            return Ok((label, Box::new(io::stdout())));
+            let stdout = standard_output().map_err(|error| Problem::io(&label, &error))?;
+            return Ok((label, Box::new(stdout)));
         };
         let label = format!("cannot write to {}", shown(path.as_os_str().as_bytes()));
         let failed = |error: io::Error| Problem::io(&label, &error);
@@ -354,7 +356,7 @@ impl<'a, 'b> ToStdout<'a, 'b> {
     fn fail(&mut self, id: u64, problem: Problem) -> Result<(), Fault> {
         self.tally.problem(self.tally.told(problem.clone()));
         if self.written.at > 0 {
-            // Half a file is out: whoever reads must not take it for a whole one.
+            // Half a file is out: its reader must not take it for a whole one.
             return Err(problem.into());
         }
         self.settle();

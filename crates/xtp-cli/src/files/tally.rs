@@ -82,7 +82,7 @@ pub(crate) struct Tally {
     problems: Mutex<Vec<Problem>>,
     /// What earlier sessions of this copy did.
     before: Mutex<Before>,
-    /// What was copied and removed, if somebody wants to see it.
+    /// Paths copied and removed, with `-v`.
     lines: Option<Mutex<Vec<String>>>,
     stopped: AtomicBool,
     /// How often the disk's thread has begun to rest or to work: it works where this is odd.
@@ -219,12 +219,12 @@ impl Tally {
         std::mem::take(&mut *lines.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Asks everybody to stop.
+    /// Asks all threads of the copy to stop.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Fails if somebody asked to stop: for loops that do not wait for the network.
+    /// Fails if the copy is to stop: for loops that do not wait for the network.
     ///
     /// # Errors
     /// Exactly then.

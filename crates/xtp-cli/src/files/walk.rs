@@ -92,7 +92,7 @@ pub(crate) struct Walk {
 /// Which files are offered as files with holes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Holes {
-    /// None: whoever receives cannot make any.
+    /// None: the receiver cannot make any.
     Never,
     /// Those that have some.
     Kept,
@@ -154,7 +154,7 @@ impl Walk {
         (has_holes && size > INLINE_LIMIT).then(|| seen.stored().min(size))
     }
 
-    /// The source itself; `None` if nobody should see it.
+    /// The source itself; `None` if it is not offered.
     fn visit_source(&mut self, number: usize) -> Result<Option<Entry>, Problem> {
         let source = self.sources[number].clone();
         let failed = |error: io::Error| Problem::io(&source.label, &error);

@@ -1,5 +1,5 @@
-//! Who looks after a transfer from aside: draws the bar, ends it when its time is over, and remembers when the other
-//! side was heard.
+//! The watcher of a transfer: draws the bar, ends the transfer when its time is over, and remembers when the other side
+//! was heard.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -136,7 +136,7 @@ impl<'a> Watch<'a> {
         shown
     }
 
-    /// When the other side was heard last, as exactly as somebody looks.
+    /// When the other side was heard last, as exactly as looks are frequent.
     pub(super) fn heard(&self) -> Instant {
         let packets = self.endpoint.stats().packets_received();
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);

@@ -44,7 +44,7 @@ impl Way {
     }
 
     /// Goes back to the directory above, which `again` opens if it is not the one above this one any more: behind a link, or
-    /// where somebody moved this one.
+    /// where this one was moved.
     ///
     /// # Errors
     /// If that is not where the walk came from.

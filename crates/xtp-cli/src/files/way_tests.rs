@@ -23,7 +23,7 @@ fn the_way_back_is_the_way_there() {
     assert!(way.has(top) && !way.has(folder.identity().expect("known")));
     let open = way.0.iter().filter(|step| step.folder.is_some()).count();
     assert_eq!(open, OPEN);
-    // Somebody moves the deepest one that is still open somewhere below.
+    // The deepest one that is still open is moved somewhere below.
     let moved = ["d"; OPEN].join("/");
     fs::create_dir(dir.path().join("elsewhere")).expect("made");
     fs::rename(dir.path().join(&moved), dir.path().join("elsewhere/d")).expect("ours");

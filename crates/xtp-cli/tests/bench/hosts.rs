@@ -7,9 +7,9 @@ use crate::run::{Done, THREE_BUT_THE_LAST_END, bench, figure, finish, start};
 use serde_json::Value;
 
 /// A server in the background, and where it is.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Server {
@@ -33,12 +33,18 @@ impl Server {
         Self { child, address }
     }
 
-    fn here() -> Self {
+    pub(crate) fn here() -> Self {
         Self::start(Command::new(env!("CARGO_BIN_EXE_xtp")), "127.0.0.1:0")
     }
 
+    /// Ends it without a word.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("a child");
+        self.child.wait().expect("ended");
+    }
+
     /// Ends it as a service manager does.
-    fn stop(self) -> Done {
+    pub(crate) fn stop(self) -> Done {
         let kill = format!("kill -TERM {}", self.child.id());
         let killed = Command::new("sh").args(["-c", &kill]).status().expect("a shell");
         assert!(killed.success());
@@ -156,7 +162,7 @@ fn a_client_that_vanishes_is_forgotten() {
 }
 
 /// The words of one measurement of one size.
-fn once<'a>(experiment: &'a str, server: &'a Server) -> [&'a str; 11] {
+pub(crate) fn once<'a>(experiment: &'a str, server: &'a Server) -> [&'a str; 11] {
     [
         experiment,
         "--to",

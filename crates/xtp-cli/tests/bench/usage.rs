@@ -17,6 +17,25 @@ fn what_cannot_be_measured_is_a_usage_error() {
         (&["bulk", "-l", "0"], "octets"),
         (&["bulk", "-n", "0"], "0"),
         (&["pingpong", "--limit", "1mbit"], "--limit"),
+        (&["flow"], "--to"),
+        (&["flow", "--to", "127.0.0.1", "--time", "1h"], "--time"),
+        (&["flow", "--to", "127.0.0.1", "-i", "11"], "--interval"),
+        (&["flow", "--to", "127.0.0.1", "-P", "0"], "--parallel"),
+        (&["flow", "--to", "127.0.0.1", "-R", "--bidir"], "--bidir"),
+        (&["flow", "--to", "127.0.0.1", "-b", "1mbit"], "--datagrams"),
+        (&["flow", "--to", "127.0.0.1", "-u", "-l", "10"], "--length"),
+        (&["flow", "--to", "127.0.0.1", "-u", "-l", "1MiB"], "--length"),
+        (
+            &["flow", "--to", "127.0.0.1", "-u", "--controller", "cubic"],
+            "--controller",
+        ),
+        (&["flow", "--to", "127.0.0.1", "--size", "64"], "--size"),
+        (&["flow", "--to", "127.0.0.1", "-n", "5"], "--count"),
+        (&["flow", "--to", "127.0.0.1", "-o", "case=tcp"], "--option"),
+        (&["flow", "--to", "127.0.0.1", "--rivals", "tcp"], "--rivals"),
+        (&["flow", "--to", "127.0.0.1", "--listen", "127.0.0.1"], "serve"),
+        (&["bulk", "-t", "5"], "xtp bench flow"),
+        (&["serve", "-P", "5"], "xtp bench flow"),
     ] {
         let done = bench(args, 2);
         assert!(done.stderr.contains(said), "{args:?}: {done:?}");

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::tempdir;
@@ -258,4 +259,49 @@ fn one_receiver_takes_several_transfers_at_once() {
     );
     receiver.signal("TERM");
     receiver.end().expect(0);
+}
+
+fn seconds(report: &Value) -> f64 {
+    report["seconds"].as_f64().expect("a number")
+}
+
+/// The wait for receivers is no part of the transfer, at neither end; the sender says meanwhile how many are missing.
+#[test]
+fn seconds_count_from_the_first_octet() {
+    let group = "239.77.3.6";
+    let dir = tempdir().expect("a directory");
+    fs::write(dir.path().join("file"), content(11, 20_000)).expect("written");
+    for name in ["first", "second"] {
+        fs::create_dir(dir.path().join(name)).expect("made");
+    }
+    let first = recv(group, "first", &[], dir.path());
+    let mut sender = send("file", group, &["--expect", "2"], dir.path());
+    sender.until("joined, waiting for 1 more");
+    // No octet leaves before the second receiver is started, however fast or slow this host is.
+    std::thread::sleep(Duration::from_secs(1));
+    let whole = Instant::now();
+    let second = recv(group, "second", &[], dir.path());
+    let sent = sender.end().expect(0);
+    assert!(sent.said.contains("waiting for 2 more"), "{}", sent.said);
+    let (second, first) = (second.end().expect(0), first.end().expect(0));
+    let whole = whole.elapsed().as_secs_f64();
+    for report in [sent.report(), first.report(), second.report()] {
+        assert!(seconds(&report) <= whole, "{report} of {whole} s");
+    }
+}
+
+/// A file of a single message arrives at the pace of its sender: the clock starts with the first octet, not with the whole message.
+#[test]
+fn seconds_of_a_short_file_are_those_of_its_octets() {
+    let group = "239.77.3.7";
+    let dir = tempdir().expect("a directory");
+    fs::write(dir.path().join("file"), content(12, 60_000)).expect("written");
+    fs::create_dir(dir.path().join("out")).expect("made");
+    let receiver = recv(group, "out", &[], dir.path());
+    let options = ["--expect", "1", "--limit", "400kbit"];
+    let sent = send("file", group, &options, dir.path()).end().expect(0);
+    let received = receiver.end().expect(0);
+    for report in [sent.report(), received.report()] {
+        assert!(seconds(&report) > 0.4, "1.2 s at that rate: {report}");
+    }
 }

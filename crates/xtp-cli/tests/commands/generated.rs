@@ -43,6 +43,7 @@ fn every_command_has_a_page() {
         "send",
         "serve",
         "sim",
+        "top",
     ] {
         commands.push(format!("xtp-{command}.1"));
     }

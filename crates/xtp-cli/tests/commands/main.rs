@@ -2,6 +2,7 @@
 
 mod addresses;
 mod bench_saved;
+mod closed;
 mod demo;
 mod generated;
 mod host;
@@ -16,6 +17,7 @@ mod signals;
 mod strangers;
 mod streams;
 mod support;
+mod top;
 mod transactions;
 mod unfinished;
 mod usage;

@@ -1,5 +1,8 @@
-//! SIGINT and SIGTERM end every command cleanly, with status 130; SIGTERM is how a server ends well.
+//! SIGINT, SIGTERM and SIGHUP end every command cleanly, with status 130; SIGTERM and SIGHUP are how a server ends well.
 #![cfg(unix)]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 use crate::support::{Nobody, Running};
 
@@ -15,10 +18,16 @@ fn servers_end_at_either_signal() {
         let done = running.finish().expect(130);
         assert_eq!(done.sentence(), "xtp: interrupted");
 
-        let (running, _) = Running::listener(args);
-        running.signal("TERM");
-        let done = running.finish().expect(0);
-        assert_eq!(done.stdout, b"");
+        for signal in if cfg!(target_os = "linux") {
+            &["TERM", "HUP"][..]
+        } else {
+            &["TERM"]
+        } {
+            let (running, _) = Running::listener(args);
+            running.signal(signal);
+            let done = running.finish().expect(0);
+            assert_eq!(done.stdout, b"", "{signal}");
+        }
 
         let (running, _) = Running::listener(&[&args[..1], &["--json"], &args[1..]].concat());
         running.signal("TERM");
@@ -119,4 +128,60 @@ fn a_demo_takes_its_receiver_along() {
     let demo = Running::start(&["demo", "--runs", "100000"]);
     std::thread::sleep(std::time::Duration::from_millis(500));
     demo.interrupt().expect(130);
+}
+
+/// A terminal that is closed may say so several times: what there is to clean up is cleaned up all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_leaves_nothing_behind() {
+    let place = tempfile::tempdir().expect("a directory");
+    let count = || std::fs::read_dir(place.path()).expect("there").count();
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_xtp"))
+        .args(["demo", "--runs", "100000"])
+        .env("TMPDIR", place.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts");
+    while count() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let kill = format!("kill -HUP {0}; kill -HUP {0}", demo.id());
+    let sent = Command::new("sh").args(["-c", &kill]).status();
+    assert!(sent.expect("a shell").success());
+    assert_eq!(demo.wait().expect("ended").code(), Some(130));
+    assert_eq!(count(), 0);
+}
+
+/// `nohup` has SIGHUP ignored: such a server outlives its terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_that_is_ignored_stays_so() {
+    let line = format!(
+        "trap '' HUP; exec {} listen 127.0.0.1:0",
+        env!("CARGO_BIN_EXE_xtp")
+    );
+    let mut server = Command::new("sh")
+        .args(["-c", &line])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut lines = BufReader::new(server.stderr.take().expect("a pipe")).lines();
+    lines.next().expect("a line").expect("it listens");
+    let send = |signal: &str| {
+        let number = server.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &number]).status();
+        assert!(sent.expect("kill runs").success());
+    };
+    send("HUP");
+    let mask = std::fs::read_to_string(format!("/proc/{}/status", server.id()));
+    let mask = mask.expect("it runs");
+    let ignored = mask.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = u64::from_str_radix(ignored.expect("told").trim(), 16).expect("a mask");
+    assert_eq!(ignored & 1, 1, "SIGHUP is number 1");
+    send("TERM");
+    assert_eq!(server.wait().expect("ended").code(), Some(0));
 }

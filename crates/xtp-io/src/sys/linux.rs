@@ -33,6 +33,8 @@ pub(crate) mod run;
 mod send;
 pub(crate) mod shortcut;
 mod sleep;
+#[cfg(feature = "standard-streams")]
+pub(crate) mod streams;
 pub(super) mod told;
 
 /// `UDP_SEGMENT` and `UDP_GRO` of `linux/udp.h`; not every C library's binding has them.

@@ -55,6 +55,8 @@ pub(crate) use linux::lend::lend_by;
 pub(crate) use linux::route::leads_to;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::shortcut::{send as send_by, set_segment};
+#[cfg(all(target_os = "linux", feature = "standard-streams"))]
+pub(crate) use linux::streams::output_was_closed;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{let_lend, size_recv_buffer};
 pub(crate) use poll::{wait, wait_any};

@@ -33,6 +33,7 @@ mod exchange;
 mod expect;
 mod gathered;
 mod gathering;
+mod glance;
 pub(crate) mod group;
 pub(crate) mod journal;
 #[cfg(all(test, feature = "tokio"))]

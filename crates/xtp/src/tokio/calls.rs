@@ -1,5 +1,6 @@
 //! The paradigms of one message, asynchronously.
 
+use std::fmt::Debug;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
@@ -18,7 +19,12 @@ impl Endpoint {
     ///
     /// # Errors
     /// As [`crate::Endpoint::send_datagram`].
-    pub fn send_datagram(&self, peer: SocketAddr, service_number: u16, data: impl Into<Bytes>) -> Result<()> {
+    pub fn send_datagram(
+        &self,
+        peer: impl ToSocketAddrs + Debug,
+        service_number: u16,
+        data: impl Into<Bytes>,
+    ) -> Result<()> {
         self.inner().send_datagram(peer, service_number, data)
     }
 
@@ -28,7 +34,7 @@ impl Endpoint {
     /// As [`crate::Endpoint::deliver`].
     pub async fn send_acknowledged(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         service_number: u16,
         data: impl Into<Bytes>,
         confirm: Confirm,
@@ -44,7 +50,7 @@ impl Endpoint {
     /// As [`crate::Endpoint::deliver`].
     pub async fn send_message(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         service_number: u16,
         data: impl Into<Bytes>,
     ) -> Result<()> {
@@ -60,7 +66,7 @@ impl Endpoint {
     /// As [`crate::Endpoint::deliver`].
     pub async fn deliver(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         options: OpenOptions,
         data: impl Into<Bytes>,
         timeout: Option<Duration>,
@@ -91,7 +97,7 @@ impl Endpoint {
     /// As [`crate::Endpoint::call`].
     pub async fn call(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         service_number: u16,
         request: impl Into<Bytes>,
         options: &CallOptions,
@@ -107,7 +113,7 @@ impl Endpoint {
     /// As [`crate::Endpoint::call_for_answer`].
     pub async fn call_for_answer(
         &self,
-        peer: impl ToSocketAddrs,
+        peer: impl ToSocketAddrs + Debug,
         service_number: u16,
         request: impl Into<Bytes>,
         options: &CallOptions,

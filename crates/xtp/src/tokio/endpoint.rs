@@ -1,6 +1,7 @@
 //! The endpoint on a runtime.
 
-use std::net::SocketAddr;
+use std::fmt::Debug;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,7 +106,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// As [`crate::Endpoint::open`].
-    pub fn open(&self, peer: SocketAddr, options: OpenOptions) -> Result<Stream> {
+    pub fn open(&self, peer: impl ToSocketAddrs + Debug, options: OpenOptions) -> Result<Stream> {
         self.inner.open(peer, options).map(Stream::new)
     }
 

@@ -1,5 +1,6 @@
 //! The first of several addresses that answers, and messages to it, on a runtime.
 
+use std::fmt::Debug;
 use std::future::{Future, poll_fn};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -41,17 +42,17 @@ impl Race {
 }
 
 impl Endpoint {
-    /// Opens a lasting association to the first of several addresses that answers.
+    /// Opens a lasting association to the first address of a name, or of a list, that answers.
     ///
     /// # Errors
     /// As [`crate::Endpoint::connect`].
     pub async fn connect(
         &self,
-        addresses: &[SocketAddr],
+        peer: impl ToSocketAddrs + Debug,
         options: &OpenOptions,
         timeout: Option<Duration>,
     ) -> Result<Stream> {
-        let mut race = self.inner().race_for(addresses, options)?;
+        let mut race = self.inner().race_for(&peer, options)?;
         let winner = race.drive("connecting", timeout).await?;
         let stream = crate::Stream::new(Arc::clone(race.shared()), winner.id);
         Ok(Stream::new(stream))
@@ -60,7 +61,7 @@ impl Endpoint {
     /// As [`crate::Endpoint::reach`].
     pub(super) async fn reach<T, F: Future<Output = Result<T>>>(
         &self,
-        name: &impl ToSocketAddrs,
+        name: &(impl ToSocketAddrs + Debug),
         (what, timeout): (&'static str, Option<Duration>),
         options: impl Fn() -> OpenOptions,
         attempt: impl Fn(SocketAddr, Option<Duration>) -> F,

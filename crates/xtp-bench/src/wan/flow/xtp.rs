@@ -38,7 +38,7 @@ pub(super) fn send(job: &Job) -> Worked<Outcome> {
     let mut sending = Sending::begin(job);
     let mut options = paradigm::stream(SERVICE);
     options.tuning = tuning(job)?;
-    let stream = endpoint.open(job.peer.parse()?, options)?;
+    let stream = endpoint.open(job.peer.parse::<std::net::SocketAddr>()?, options)?;
     let mut lent: VecDeque<Mark> = VecDeque::new();
     let mut offset = 0;
     let mut looked = Instant::now();

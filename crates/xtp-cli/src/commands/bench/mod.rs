@@ -1,5 +1,6 @@
 //! `xtp bench`: a plan from the arguments, and the report as text, JSON and HTML.
 
+mod flow;
 mod page;
 mod saved;
 mod serve;
@@ -25,6 +26,9 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Outcome {
         writable(args)?;
         return write(args, common, &report);
     }
+    if args.experiment.as_deref() != Some("flow") {
+        flow::refuse(&args.flow)?;
+    }
     let launcher = Launcher {
         program: std::env::current_exe().map_err(|error| Failure::io("cannot find this program", &error))?,
         args: vec!["bench-worker".to_owned()],
@@ -39,6 +43,9 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Outcome {
     }
     if args.listen.is_some() {
         return Err(Failure::usage("--listen is an option of `xtp bench serve`"));
+    }
+    if args.experiment.as_deref() == Some("flow") {
+        return flow::run(args, common, &launcher);
     }
     let plan = plan(args, common)?;
     writable(args)?;
@@ -113,11 +120,7 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
     plan.rivals = args.rivals.parse().map_err(usage)?;
     plan.runs = args.runs;
     plan.quick = args.quick;
-    plan.wait = match common.args.wait {
-        WaitArg::Block => WaitPolicy::Block,
-        WaitArg::Spin => WaitPolicy::Spin,
-        WaitArg::Adaptive | WaitArg::For(_) => WaitPolicy::Adaptive,
-    };
+    plan.wait = wait(common);
     for option in &args.options {
         let Some((name, value)) = option.split_once('=') else {
             return Err(Failure::usage(format!("'{option}' should be NAME=VALUE")));
@@ -154,6 +157,14 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
     plan.command = std::env::args().collect::<Vec<_>>().join(" ");
     plan.check().map_err(usage)?;
     Ok(plan)
+}
+
+fn wait(common: &Common) -> WaitPolicy {
+    match common.args.wait {
+        WaitArg::Block => WaitPolicy::Block,
+        WaitArg::Spin => WaitPolicy::Spin,
+        WaitArg::Adaptive | WaitArg::For(_) => WaitPolicy::Adaptive,
+    }
 }
 
 /// Says before measuring, not after, that the result cannot be written.

@@ -17,6 +17,7 @@ mod copy;
 mod exchange;
 mod kernel;
 mod kernel_server;
+mod load;
 mod paradigms;
 mod payload;
 mod pipe;
@@ -72,6 +73,7 @@ struct Demo<'a> {
 
 /// Shows everything and judges it.
 pub(crate) fn run(args: &DemoArgs, common: &Common) -> Outcome {
+    let load = load::watch();
     let workshop = Workshop::new()?;
     let receiver = Receiver::start(&workshop.path, common)?;
     let udp =
@@ -85,7 +87,7 @@ pub(crate) fn run(args: &DemoArgs, common: &Common) -> Outcome {
         udp,
         bar: progress_bar(&common.out, ProgressUnit::Items, steps, "demo"),
     };
-    let report = demo.all(&workshop.path);
+    let report = demo.all(&workshop.path).map(|report| report.under(load()));
     demo.bar.finish_and_clear();
     // A signal ends the receiver too; that it has gone is not the news then.
     common.signals.check()?;

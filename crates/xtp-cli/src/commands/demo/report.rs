@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use serde::Serialize;
 
 use super::copy::FileReport;
+use super::load::DemoLoad;
 use crate::common::{Common, Failure, Outcome, Status, host_name, rate_text, size_text};
 
 /// One paradigm.
@@ -28,6 +29,7 @@ pub(super) struct Report {
     host: String,
     paradigms: Vec<ParadigmReport>,
     file: FileReport,
+    load: DemoLoad,
     #[serde(skip)]
     damaged: u64,
 }
@@ -79,8 +81,14 @@ impl Report {
             host: host_name(),
             paradigms,
             file,
+            load: DemoLoad::default(),
             damaged,
         }
+    }
+
+    /// What was found while the host did this.
+    pub(super) fn under(self, load: DemoLoad) -> Self {
+        Self { load, ..self }
     }
 
     /// Prints it.
@@ -107,6 +115,13 @@ impl Report {
              timer\nran out on a busy host. TCP and UDP do the same job where they can: TCP connects, sends and closes.",
         )?;
         common.out.line(self.file.text(&paint))?;
+        if let Some(load) = &self.load.text {
+            common.out.line(if self.load.spoilt {
+                paint.bad(load)
+            } else {
+                load.clone()
+            })?;
+        }
         common.out.line(match self.ok {
             true => paint.good("everything is as it should be"),
             false => paint.bad("not everything is as it should be"),

@@ -38,7 +38,8 @@ fn the_object_is_as_specified() {
             "name": "datagram", "packets": 1, "packets_max": 5, "expected_packets": 1, "control_packets": 0,
             "p50_us": 7.25, "tcp_p50_us": 40.0, "udp_p50_us": null
         }],
-        "file": { "bytes": 10, "seconds": 0.5, "tcp_seconds": 0.25, "hash_equal": true }
+        "file": { "bytes": 10, "seconds": 0.5, "tcp_seconds": 0.25, "hash_equal": true },
+        "load": { "before": null, "others_percent": null, "spoilt": false }
     });
     assert_eq!(object, expected);
 }

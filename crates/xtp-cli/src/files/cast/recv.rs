@@ -14,7 +14,7 @@ use super::group::Group;
 use crate::args::CastRecvArgs;
 use crate::common::{
     Common, Failure, Outcome, ProgressUnit, Status, peer_text, progress_bar, rate_text, size_text, span_text,
-    survive_size_limits,
+    standard_output, survive_size_limits,
 };
 use crate::files::channel::{Inbox, Origin, Outbox, Sink};
 use crate::files::disk::check_replaceable;
@@ -42,6 +42,7 @@ const UNNAMED: &[u8] = b"stdin";
 struct Report {
     ok: bool,
     bytes: u64,
+    /// From the first octet that arrived to the end.
     seconds: f64,
     hash: Option<String>,
     sender: Option<String>,
@@ -141,6 +142,8 @@ struct Receiver<'a> {
 struct End {
     outcome: Result<(), Fault>,
     hash: Option<Hash>,
+    /// When the first octet arrived.
+    began: Option<Instant>,
 }
 
 impl Receiver<'_> {
@@ -181,9 +184,8 @@ impl Receiver<'_> {
     fn one_of_many(&self, subscription: &Subscription) {
         subscription.set_timeout(self.common.timeout());
         let tally = Tally::default();
-        let mut began = Instant::now();
-        let end = self.transfer(subscription, &tally, &mut began);
-        match self.conclude(subscription, &tally, end, began, false) {
+        let end = self.transfer(subscription, &tally);
+        match self.conclude(subscription, &tally, end, false) {
             Err(failure) if failure.status != Status::Interrupted && !failure.message.is_empty() => {
                 self.common.out.error(&failure.message);
             }
@@ -204,26 +206,24 @@ impl Receiver<'_> {
             .note(format_args!("waiting for a sender to {}", self.args.group));
         let tally = Tally::default();
         let watch = Watch::new(self.endpoint, common.timeout().map(|span| Instant::now() + span));
-        let mut began = Instant::now();
         let bar = progress_bar(&common.out, ProgressUnit::Octets, 0, &self.args.group);
         let viewer = Viewer::new(bar, &tally);
-        let transfer = || self.transfer(&subscription, &tally, &mut began);
+        let transfer = || self.transfer(&subscription, &tally);
         // Such a viewer lists nothing.
         let (end, _) = watch.during(viewer, &tally, transfer);
         drop(driver);
         let late = watch.late.load(Ordering::Relaxed);
-        self.conclude(&subscription, &tally, end, began, late)
+        self.conclude(&subscription, &tally, end, late)
     }
 
     /// Takes everything, tells the sender whether it is as it should be, and waits until the sender knows.
-    fn transfer(&self, subscription: &Subscription, tally: &Tally, began: &mut Instant) -> End {
+    fn transfer(&self, subscription: &Subscription, tally: &Tally) -> End {
         let mut inbox = Inbox::of(Origin::Group(subscription));
-        let found = subscription.transmitter();
-        *began = Instant::now();
+        let found = subscription.transmitter().map_err(Fault::from);
         let taken = found
-            .map_err(Fault::from)
             .and_then(|_| self.take(&mut inbox, tally))
             .and_then(|hash| verdict(tally).map(|()| hash));
+        let began = inbox.began();
         let (outcome, hash) = match taken {
             Ok(hash) => (Ok(()), hash),
             Err(fault) => (Err(fault), None),
@@ -231,7 +231,9 @@ impl Receiver<'_> {
         let told = match &outcome {
             Ok(()) => subscription.confirm(),
             Err(Fault::Here(problem) | Fault::Peer(problem)) => subscription.reject(&problem.short_text()),
-            Err(_) => return End { outcome, hash },
+            Err(_) => {
+                return End { outcome, hash, began };
+            }
         };
         // What is here is verified: a sender that is lost now takes nothing away.
         if let Err(error) = told.and_then(|()| subscription.close()) {
@@ -240,10 +242,11 @@ impl Receiver<'_> {
                 return End {
                     outcome: Err(Fault::Stopped),
                     hash,
+                    began,
                 };
             }
         }
-        End { outcome, hash }
+        End { outcome, hash, began }
     }
 
     fn take(&self, inbox: &mut Inbox<'_>, tally: &Tally) -> Result<Option<Hash>, Fault> {
@@ -326,15 +329,9 @@ impl Receiver<'_> {
         }
     }
 
-    fn conclude(
-        &self,
-        subscription: &Subscription,
-        tally: &Tally,
-        end: End,
-        began: Instant,
-        late: bool,
-    ) -> Outcome {
-        let (span, out) = (began.elapsed(), &self.common.out);
+    fn conclude(&self, subscription: &Subscription, tally: &Tally, end: End, late: bool) -> Outcome {
+        let span = end.began.as_ref().map(Instant::elapsed).unwrap_or_default();
+        let out = &self.common.out;
         let sender = subscription.stats().ok().and_then(|stats| stats.transmitter);
         let outcome = end.outcome.map_err(|fault| self.explain(fault, late));
         if out.is_json() {
@@ -386,7 +383,7 @@ impl Receiver<'_> {
 /// The worst of what went wrong with single files.
 fn verdict(tally: &Tally) -> Result<(), Fault> {
     let mut problems = tally.problems(0);
-    // What was left out is missed by nobody, and what is no file the sender names itself.
+    // An entry left out on purpose is no loss, and the sender reports special files itself.
     problems.retain(|problem| problem.code.is_failure() && problem.code != Code::Special);
     let worst = problems
         .iter()
@@ -461,9 +458,10 @@ fn to_stdout(inbox: &mut Inbox<'_>, tally: &Tally) -> Result<(), Fault> {
 }
 
 fn write_out(content: &[Bytes]) -> Result<(), Fault> {
-    let mut stdout = std::io::stdout().lock();
-    let written = content.iter().try_for_each(|part| stdout.write_all(part));
-    let written = written.and_then(|()| stdout.flush());
+    let written = standard_output().and_then(|mut stdout| {
+        content.iter().try_for_each(|part| stdout.write_all(part))?;
+        stdout.flush()
+    });
     written.map_err(|error| Problem::io("cannot write to standard output", &error).into())
 }
 

@@ -9,14 +9,46 @@ use xtp::{Cast, CastStats, DropReason, MemberReport, MemberState};
 use crate::common::{Failure, Outcome, Output, Status, peer_text, rate_text, size_text, span_text};
 use crate::files::tally::Tally;
 
-/// What was wanted.
+/// The receivers a cast waits for before it begins.
+#[derive(Copy, Clone)]
+pub(super) struct Invited<'a> {
+    /// At least so many.
+    pub(super) expected: usize,
+    /// All of these addresses.
+    pub(super) listed: &'a [SocketAddr],
+    /// All of these names and IP addresses.
+    pub(super) to: &'a [String],
+}
+
+impl Invited<'_> {
+    /// How many have still to join; 0 where the cast waits for whichever receivers join in time.
+    pub(super) fn missing(&self, members: &[MemberReport]) -> usize {
+        let here = || {
+            let left = |member: &&MemberReport| !matches!(member.state, MemberState::Dropped(_));
+            members.iter().filter(left)
+        };
+        let named = self
+            .to
+            .iter()
+            .filter(|wanted| !here().any(|member| is_meant(member, wanted)))
+            .count();
+        let listed = self
+            .listed
+            .iter()
+            .filter(|address| !here().any(|member| peer_text(member.address) == peer_text(**address)))
+            .count();
+        named
+            .max(listed)
+            .max(self.expected.saturating_sub(here().count()))
+    }
+}
+
+/// What was asked for, and the time it took.
 pub(super) struct Ending<'a> {
     pub(super) group: &'a str,
-    pub(super) expected: usize,
-    /// All of these are expected.
-    pub(super) listed: &'a [SocketAddr],
-    pub(super) to: &'a [String],
+    pub(super) invited: Invited<'a>,
     pub(super) any: Option<u32>,
+    /// From the first octet that left to the end; nothing if none left.
     pub(super) span: Duration,
 }
 
@@ -26,6 +58,7 @@ pub(super) struct SendReport {
     ok: bool,
     /// Octets of content that were sent, each once.
     bytes: u64,
+    /// From the first octet that left to the end.
     seconds: f64,
     /// Octets of UDP payload that left.
     wire_bytes: u64,
@@ -109,7 +142,7 @@ fn is_meant(member: &MemberReport, wanted: &str) -> bool {
 }
 
 impl SendReport {
-    /// What became of everybody.
+    /// The state of every receiver.
     pub(super) fn new(cast: &Cast, ending: &Ending<'_>) -> Self {
         let stats = cast.stats().unwrap_or_default();
         let members = cast.members().unwrap_or_default();
@@ -122,17 +155,18 @@ impl SendReport {
             .map(|(index, member)| Receiver::of(member, &members[index + 1..]))
             .collect();
         let missing = ending
+            .invited
             .to
             .iter()
             .filter(|wanted| !members.iter().any(|member| is_meant(member, wanted)));
         receivers.extend(missing.map(|wanted| Receiver::absent(wanted)));
-        for address in ending.listed.iter().copied().map(peer_text) {
+        for address in ending.invited.listed.iter().copied().map(peer_text) {
             if !receivers.iter().any(|receiver| receiver.address == address) {
                 receivers.push(Receiver::absent(&address));
             }
         }
         let succeeded = receivers.iter().filter(|one| one.succeeded).count();
-        while receivers.len() < ending.expected + succeeded {
+        while receivers.len() < ending.invited.expected + succeeded {
             receivers.push(Receiver::absent(""));
         }
         let whole = receivers
@@ -141,7 +175,7 @@ impl SendReport {
             .count();
         let ok = match ending.any {
             Some(any) => whole >= any as usize,
-            None if !ending.to.is_empty() => ending.to.iter().all(|wanted| {
+            None if !ending.invited.to.is_empty() => ending.invited.to.iter().all(|wanted| {
                 members
                     .iter()
                     .any(|member| is_meant(member, wanted) && matches!(member.state, MemberState::Done(_)))
@@ -163,7 +197,7 @@ impl SendReport {
     /// Tells the result and makes it the outcome of the command.
     ///
     /// # Errors
-    /// What broke it, problems with files, or that some who are required have not everything.
+    /// The cause that ended the cast, problems with files, or required receivers without everything.
     pub(super) fn conclude(
         mut self,
         out: &Output,
@@ -176,7 +210,7 @@ impl SendReport {
         for problem in &problems {
             out.error(&problem.text);
         }
-        // What was left out is missed by nobody.
+        // An entry left out on purpose is no loss.
         let failed = problems.iter().any(|problem| problem.code.is_failure());
         let whole = self.receivers.iter().filter(|one| one.has_everything()).count();
         let outcome = match broken {

@@ -1,4 +1,4 @@
-//! What is told of receivers that came, and of those who did not.
+//! Reports of receivers that joined, and of expected ones that did not.
 
 use std::time::Duration;
 
@@ -21,9 +21,11 @@ fn member(number: u32, name: &str, state: MemberState) -> MemberReport {
 fn ending<'a>(expected: usize, to: &'a [String], any: Option<u32>) -> Ending<'a> {
     Ending {
         group: "239.1.2.3",
-        expected,
-        listed: &[],
-        to,
+        invited: Invited {
+            expected,
+            listed: &[],
+            to,
+        },
         any,
         span: Duration::from_secs(2),
     }
@@ -65,9 +67,9 @@ fn those_of_a_list() {
         .map(|address| address.parse().unwrap())
         .to_vec();
     let mut ending = ending(0, &[], None);
-    ending.listed = &listed[..1];
+    ending.invited.listed = &listed[..1];
     assert_eq!(told(&members, &ending), (true, vec!["complete"]));
-    ending.listed = &listed;
+    ending.invited.listed = &listed;
     assert_eq!(told(&members, &ending), (false, vec!["complete", "absent"]));
     let report = SendReport::of(&members, &CastStats::default(), &ending);
     assert_eq!(report.receivers[1].address, "10.0.0.2:5000");
@@ -147,6 +149,29 @@ fn those_who_are_named() {
         (ok, states),
         (false, vec!["complete", "dropped", "absent", "absent"])
     );
+}
+
+/// The sender's user is told how many are still waited for.
+#[test]
+fn receivers_that_have_still_to_join() {
+    let members = [
+        member(1, "a", MemberState::Pending),
+        member(2, "b", MemberState::Dropped(DropReason::Left)),
+        member(3, "c", MemberState::Holder),
+    ];
+    let listed: Vec<SocketAddr> = ["[::ffff:10.0.0.1]:5000", "10.0.0.2:5000", "10.0.0.9:5000"]
+        .map(|address| address.parse().unwrap())
+        .to_vec();
+    let names = ["a", "b", "10.0.0.3", "d"].map(str::to_owned);
+    let missing = |expected, listed, to| Invited { expected, listed, to }.missing(&members);
+    assert_eq!(missing(0, &[], &[]), 0);
+    assert_eq!((missing(2, &[], &[]), missing(5, &[], &[])), (0, 3));
+    assert_eq!(
+        missing(0, &listed, &[]),
+        2,
+        "one left before it began, one never came"
+    );
+    assert_eq!(missing(0, &[], &names), 2);
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! `xtp cast send`: one pass over files or standard input, for everybody.
+//! `xtp cast send`: one pass over files or standard input, for all receivers.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use xtp::{
@@ -14,7 +14,7 @@ use xtp::{
 
 use super::group::Group;
 use super::past::Past;
-use super::report::{Ending, SendReport};
+use super::report::{Ending, Invited, SendReport};
 use super::view::View;
 use crate::args::{CastSendArgs, CycleArg, ModeArg, SlowArg, WaitArg};
 use crate::common::{Common, Failure, Input, Outcome, Piece, Status};
@@ -30,11 +30,11 @@ use crate::files::sender::{changed, check_unchanged, see_settled};
 use crate::files::tally::Tally;
 use crate::files::walk::{Holes, Missed, Source, Walk};
 
-/// Waits so long for receivers where nothing says whom.
+/// Time to wait for receivers where none are expected.
 const JOINERS: Duration = Duration::from_secs(2);
-/// Waits so long for those who are expected.
+/// Time to wait for expected receivers.
 const EXPECTED: Duration = Duration::from_secs(30);
-/// Octets kept in memory for those who fell behind. Files are read again for those who lack more.
+/// Octets kept in memory for receivers that fall behind. For those that lack more, files are read again.
 const KEPT: u64 = 64 << 20;
 
 /// Sends and reports.
@@ -57,7 +57,6 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
         }
         other => Failure::of(&doing, other),
     };
-    let began = Instant::now();
     let cast = endpoint
         .cast(
             group.target,
@@ -70,11 +69,17 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     let driver = endpoint.spawn_driver().map_err(|error| failed(&error))?;
     let tally = Tally::default();
     let done = AtomicBool::new(false);
+    let invited = Invited {
+        expected: args.expect.unwrap_or(0) as usize,
+        listed: &listed,
+        to: &args.to,
+    };
+    let began = OnceLock::new();
     let outcome = std::thread::scope(|scope| {
-        let view = View::new(&common.out, &cast, content.total());
+        let view = View::new(&common.out, &cast, content.total(), invited, &began);
         let viewing = scope.spawn(|| view.run(&done));
         let sink = Sink::Cast(&cast, past.as_deref());
-        let outcome = transmit(&cast, sink, content, &tally, common);
+        let outcome = transmit(&cast, sink, content, &tally, common, &began);
         done.store(true, Ordering::Relaxed);
         viewing.thread().unpark();
         outcome
@@ -82,11 +87,9 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     drop(driver);
     let ending = Ending {
         group: &args.group,
-        expected: args.expect.unwrap_or(0) as usize,
-        listed: &listed,
-        to: &args.to,
+        invited,
         any: args.any,
-        span: began.elapsed(),
+        span: began.get().map(Instant::elapsed).unwrap_or_default(),
     };
     let broken = match outcome {
         Ok(_) => None,
@@ -111,7 +114,7 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     SendReport::new(&cast, &ending).conclude(&common.out, &tally, &ending, broken)
 }
 
-/// The receivers that a list names, where no flag says otherwise whom to wait for: all of them are expected.
+/// The receivers that a list names. All of them are expected, unless a flag names others.
 fn listed(args: &CastSendArgs, group: &Group) -> Vec<SocketAddr> {
     let otherwise =
         args.expect.is_some() || args.joiners.is_some() || args.any.is_some() || !args.to.is_empty();
@@ -231,13 +234,14 @@ impl Content {
     }
 }
 
-/// Sends everything when those who are expected are here, and waits until everybody has it.
+/// Sends everything when the expected receivers have joined, and waits until each has it; `began` is when the first octet may leave.
 fn transmit(
     cast: &Cast,
     sink: Sink<'_>,
     content: Content,
     tally: &Tally,
     common: &Common,
+    began: &OnceLock<Instant>,
 ) -> Result<Vec<MemberReport>, Fault> {
     cast.wait_started()?;
     let mut outbox = Outbox::to(sink);
@@ -250,20 +254,31 @@ fn transmit(
         },
     })?;
     match content {
-        Content::Files(source, _) => Files::new(source, outbox, sink.past(), tally).run()?,
-        Content::Stream => stream(&mut outbox, tally, common)?,
+        Content::Files(source, _) => {
+            began.get_or_init(Instant::now);
+            Files::new(source, outbox, sink.past(), tally).run()?;
+        }
+        Content::Stream => stream(&mut outbox, tally, common, began)?,
     }
     Ok(cast.finish()?)
 }
 
 /// Standard input to its end.
-fn stream(outbox: &mut Outbox<'_>, tally: &Tally, common: &Common) -> Result<(), Fault> {
+fn stream(
+    outbox: &mut Outbox<'_>,
+    tally: &Tally,
+    common: &Common,
+    began: &OnceLock<Instant>,
+) -> Result<(), Fault> {
     let unread = |failure: Failure| Problem::new(Code::Io, failure.message);
     let input = Input::open(common).map_err(unread)?;
     let mut hasher = blake3::Hasher::new();
     outbox.push(&Record::Begin { id: 0, offset: 0 })?;
     loop {
-        match input.next(common) {
+        let piece = input.next(common);
+        // What was collected so far leaves with the first piece, or with the end.
+        began.get_or_init(Instant::now);
+        match piece {
             Piece::Data(octets) => {
                 hasher.update(&octets);
                 tally.sent.add(octets.len() as u64);

@@ -1,11 +1,14 @@
-//! What the sender's user sees while it runs: a bar for the whole group, and a line for whatever happens to a receiver.
+//! What the sender's user sees while it runs: a bar for the whole group, and a line for each event of a receiver.
 
+use std::cell::Cell;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use xtp::{Cast, GroupEvent, MemberId, MemberReport, MemberState};
 
+use super::report::Invited;
 use crate::common::{Output, ProgressUnit, peer_text, progress_bar, span_text};
 
 /// How often the bar is drawn.
@@ -18,15 +21,34 @@ pub(super) struct View<'a> {
     bar: ProgressBar,
     /// The octets are known beforehand.
     sized: bool,
+    invited: Invited<'a>,
+    /// When the first octet left.
+    began: &'a OnceLock<Instant>,
+    /// The bar shows a transfer, not a wait.
+    is_running: Cell<bool>,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(out: &'a Output, cast: &'a Cast, total: Option<u64>) -> Self {
+    pub(super) fn new(
+        out: &'a Output,
+        cast: &'a Cast,
+        total: Option<u64>,
+        invited: Invited<'a>,
+        began: &'a OnceLock<Instant>,
+    ) -> Self {
+        let missing = invited.missing(&[]);
+        let label = waiting(missing).unwrap_or_else(|| "waiting".to_owned());
+        if missing > 0 {
+            out.note(&label);
+        }
         Self {
             out,
             cast,
-            bar: progress_bar(out, ProgressUnit::Octets, total.unwrap_or(0), "waiting"),
+            bar: progress_bar(out, ProgressUnit::Octets, total.unwrap_or(0), &label),
             sized: total.is_some(),
+            invited,
+            began,
+            is_running: Cell::new(false),
         }
     }
 
@@ -42,6 +64,12 @@ impl<'a> View<'a> {
 
     fn look(&self) {
         let Ok(stats) = self.cast.stats() else { return };
+        if self.began.get().is_some() && !self.is_running.replace(true) {
+            // The rate is that of the transfer: the wait for receivers is no part of it.
+            self.bar.reset();
+            let members = self.cast.members().unwrap_or_default();
+            self.bar.set_message(format!("{} receivers", members.len()));
+        }
         if !self.sized {
             self.bar.set_length(stats.position);
         }
@@ -49,12 +77,24 @@ impl<'a> View<'a> {
         let mut members = None;
         while let Ok(Some(event)) = self.cast.try_event() {
             let members = members.get_or_insert_with(|| self.cast.members().unwrap_or_default());
-            self.bar.set_message(format!("{} receivers", members.len()));
+            let waiting = match self.is_running.get() {
+                true => None,
+                false => waiting(self.invited.missing(members)),
+            };
+            let receivers = || format!("{} receivers", members.len());
+            self.bar.set_message(waiting.clone().unwrap_or_else(receivers));
             if let Some(line) = line(&event, members) {
-                self.bar.suspend(|| self.out.note(line));
+                let waiting = waiting.map_or_else(String::new, |text| format!(", {text}"));
+                self.bar
+                    .suspend(|| self.out.note(format_args!("{line}{waiting}")));
             }
         }
     }
+}
+
+/// What a cast waits for that has not begun, if it waits for receivers that are known.
+fn waiting(missing: usize) -> Option<String> {
+    (missing > 0).then(|| format!("waiting for {missing} more"))
 }
 
 /// One event in words.

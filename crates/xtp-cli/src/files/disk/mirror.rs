@@ -211,8 +211,8 @@ impl Disk<'_> {
         Ok(())
     }
 
-    /// Whether a name is that of a file under construction. One that nobody works on may be continued by a later copy, and
-    /// is told.
+    /// Whether a name is that of a file under construction. One without a writer may be continued by a later copy, and
+    /// is reported.
     fn is_unfinished(&mut self, folder: &Folder, name: &[u8], path: &RelPath) -> Result<bool, Fault> {
         let seen = match is_partial(name) {
             true => folder.find(name).ok().flatten(),

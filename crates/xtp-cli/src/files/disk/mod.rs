@@ -90,7 +90,7 @@ pub(crate) struct Disk<'a> {
     complete: Vec<Complete>,
     directories: Vec<Directory>,
     directory_memory: usize,
-    /// Nobody hears the answers: what is sent is sent whole, wanted or not.
+    /// Answers are dropped: files are sent whole, wanted or not.
     one_way: bool,
     options: CopyOptions,
     /// With `delete`.
