@@ -218,6 +218,10 @@ impl Engine {
         let Some(context) = self.contexts.at(slot) else {
             return;
         };
+        if let Some(rtt) = context.take_measured(now) {
+            let ip = context.peer.addr.ip();
+            self.peers.note(ip, now, |known| known.rtt = Some(rtt));
+        }
         let over = match context.state {
             State::Inactive => context.is_responder(),
             State::Gone => true,
@@ -228,10 +232,6 @@ impl Engine {
         }
         if !context.retired {
             context.retired = true;
-            if let Some(rtt) = context.rtt.srtt() {
-                let ip = context.peer.addr.ip();
-                self.peers.note(ip, now, |known| known.rtt = Some(rtt));
-            }
             let (stone, foreign) = (context.tombstone(), context.peer.foreign);
             let (key, peer) = (context.key, context.peer.addr);
             match (stone, foreign) {
