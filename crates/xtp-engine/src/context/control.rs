@@ -417,16 +417,19 @@ impl Context {
             return;
         }
         let window = self.writer.reordering.as_ref().and_then(|order| order.window());
+        let pause = self.pause_of_the_stuck();
+        let late = self.rtt.late() + window.unwrap_or_default();
         let verdict = self.writer.inflight.judge(Judge {
             echo,
             threshold: match window {
+                _ if pause.is_some() => NEVER,
                 Some(_) if threshold > 0 => NEVER,
                 _ => threshold,
             },
             above: within.above,
             below: within.below,
             now,
-            late: self.rtt.late() + window.unwrap_or_default(),
+            late: pause.map_or(late, |pause| pause.max(late)),
         });
         self.timers.put(Timer::Loss, verdict.check_at);
         if let Some(sent) = verdict.newest_lost_time {
