@@ -369,10 +369,11 @@ impl Life {
             .is_some_and(|association| association.was_nameless && !association.nameless)
     }
 
-    /// A refusal came since its last FIRST left.
+    /// A refusal came since its last FIRST left, and before it was over.
     fn is_refused(&self, world: &World) -> bool {
         self.association(world)
-            .is_some_and(|association| association.refused)
+            .and_then(|association| association.refused)
+            .is_some_and(|at| at <= self.until)
     }
 
     /// Whether it spoke the legacy formats.
