@@ -53,13 +53,19 @@ impl Context {
     }
 
     /// How old what is reported missing must be to be lost, where the oldest segment was lost so often that its peer does not take it.
+    #[inline]
     pub(super) fn pause_of_the_stuck(&self) -> Option<Duration> {
         let (oldest, losses) = self.writer.oldest_lost;
-        let more = losses
-            .checked_sub(PATIENCE)
-            .filter(|_| oldest == self.writer.una)?;
+        match losses.checked_sub(PATIENCE) {
+            Some(more) if oldest == self.writer.una => Some(self.pause_after(more)),
+            _ => None,
+        }
+    }
+
+    #[cold]
+    fn pause_after(&self, more: u32) -> Duration {
         let pause = self.rtt.wtimer_base().saturating_mul(1 << more.min(12));
-        Some(pause.min(LONGEST_PAUSE))
+        pause.min(LONGEST_PAUSE)
     }
 
     /// The peer has what lies in `left..right`. Segments in it that were missing and are as large as the oldest one that was lost

@@ -114,9 +114,9 @@ impl Context {
         })
     }
 
-    /// The round trip of one that is over, once: of an initiator that sent END when its peer would have asked by now.
+    /// The round trip of this one, which is over, once: of an initiator that sent END when its peer would have asked by now.
     pub(crate) fn take_measured(&mut self, now: Time) -> Option<Duration> {
-        let due = !self.state.is_live() && self.timers.take_due(Timer::Context, now);
+        let due = self.timers.take_due(Timer::Context, now);
         self.rtt.srtt().filter(|_| due && !self.retired)
     }
 

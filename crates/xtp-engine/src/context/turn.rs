@@ -394,10 +394,8 @@ impl Context {
     pub(crate) fn deadline(&self) -> Option<Time> {
         // Only what `run_timers` looks at: a report of the network may set others when all is over.
         match self.state {
-            State::Inactive => {
-                let silence = self.timers.get(Timer::Context);
-                silence.into_iter().chain(self.timers.get(Timer::Zombie)).min()
-            }
+            // The former is never later, and stopped first.
+            State::Inactive => self.timers.get(Timer::Context).or(self.timers.get(Timer::Zombie)),
             state if state.is_live() => self.timers.next(),
             _ => None,
         }

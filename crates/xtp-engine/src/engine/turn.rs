@@ -214,6 +214,17 @@ impl Engine {
 
     /// Puts a finished association away: tombstone, tables, and the context itself once its user let go.
     fn retire_if_over(&mut self, slot: u32) {
+        let Some(context) = self.contexts.at(slot) else {
+            return;
+        };
+        if context.state.is_live() {
+            return;
+        }
+        self.retire(slot);
+    }
+
+    #[inline(never)]
+    fn retire(&mut self, slot: u32) {
         let now = self.now;
         let Some(context) = self.contexts.at(slot) else {
             return;
@@ -222,12 +233,7 @@ impl Engine {
             let ip = context.peer.addr.ip();
             self.peers.note(ip, now, |known| known.rtt = Some(rtt));
         }
-        let over = match context.state {
-            State::Inactive => context.is_responder(),
-            State::Gone => true,
-            _ => false,
-        };
-        if !over {
+        if context.state == State::Inactive && !context.is_responder() {
             return;
         }
         if !context.retired {
