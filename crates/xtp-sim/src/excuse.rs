@@ -169,6 +169,21 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
         .collect()
 }
 
+/// Whether END of a flow and all that repeats it may be lost (§6.7) though nothing excuses its end: its initiator keeps hardly any
+/// record of what is over, a host moved, which such a record does not follow, or the responder may not ask an address any more that has
+/// not shown that it receives.
+pub(crate) fn may_lose_the_last_word(plan: &Plan, world: &World, number: usize) -> bool {
+    let life = Life::of(world, number);
+    let stores = &plan.hosts[life.initiator].engine.overrides;
+    let forgets = plan.classes.contains(&FaultClass::SmallStores) && stores.max_time_waits <= 4;
+    let moved = world.moves.iter().any(|moved| {
+        [life.initiator, life.responder].contains(&moved.host) && life.meets(moved.at, moved.at)
+    });
+    let association = world.newest.get(&number);
+    let spent = association.is_some_and(|&association| world.net.check.amplification.is_spent(association));
+    forgets || moved || spent
+}
+
 /// Whether a host has so few records that those of associations that ended a moment ago are pushed out.
 pub(crate) fn evicts(plan: &Plan, host: usize) -> bool {
     plan.classes.contains(&FaultClass::SmallStores) && plan.hosts[host].engine.overrides.max_tombstones <= 64
@@ -354,10 +369,11 @@ impl Life {
             .is_some_and(|association| association.was_nameless && !association.nameless)
     }
 
-    /// A refusal came since its last FIRST left.
+    /// A refusal came since its last FIRST left, and before it was over.
     fn is_refused(&self, world: &World) -> bool {
         self.association(world)
-            .is_some_and(|association| association.refused)
+            .and_then(|association| association.refused)
+            .is_some_and(|at| at <= self.until)
     }
 
     /// Whether it spoke the legacy formats.

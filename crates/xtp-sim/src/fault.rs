@@ -290,11 +290,11 @@ impl World {
     fn crash(&mut self, host: usize) {
         let now = self.now;
         self.hosts[host].crash(now);
-        for task in self
-            .tasks
-            .iter_mut()
-            .filter(|task| task.host == host && !task.is_over())
-        {
+        for task in self.tasks.iter_mut().filter(|task| task.host == host) {
+            task.forget_receives();
+            if task.is_over() {
+                continue;
+            }
             task.outcome = Outcome::Crashed;
             task.finished_at = now;
         }

@@ -181,6 +181,13 @@ fn judge_flow(
         let well = |task: &Task| normal(task) || parted(task);
         return match well(initiator) && responder.is_some_and(well) {
             true => Ok(Verdict::Clean),
+            false if excuses.is_empty() && !excuse::may_lose_the_last_word(plan, world, number) => {
+                Err(format!(
+                    "all was delivered, and an end does not know it: {:?}, {:?}",
+                    initiator.outcome,
+                    responder.map(|task| &task.outcome)
+                ))
+            }
             false => Ok(Verdict::Residue),
         };
     }

@@ -2,15 +2,24 @@
 //!
 //! Silence says nothing about sizes, because a peer that stopped, or a link that is down, answers small packets as little as
 //! large ones. What counts is that smaller packets got through while large ones did not.
+//!
+//! And a peer that answers and does not take what it is sent, because its host has no memory left: as fast as the round trip allows it
+//! would be sent the same again and again.
 
 use super::Context;
 use crate::time::Time;
+use core::time::Duration;
 use xtp_wire::size;
 
 /// Handshakes in a row that were answered while nothing of what left before them arrived.
 const HANDSHAKES: u32 = 3;
 /// Losses in a row of the oldest segment while nothing of its size got through.
 const LOSSES: u32 = 4;
+
+/// Losses in a row of the oldest segment after which its repetitions back off.
+const PATIENCE: u32 = 8;
+/// The longest pause between two of these.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 impl Context {
     /// A handshake was answered, and nothing that left before it had arrived.
@@ -32,15 +41,31 @@ impl Context {
         let Some((seq, len)) = self.writer.inflight.lost_from(self.writer.una) else {
             return;
         };
-        if seq != self.writer.una || !self.may_be_too_large(len) {
+        if seq != self.writer.una {
             return;
         }
         let (oldest, losses) = self.writer.oldest_lost;
         let losses = if oldest == seq { losses + 1 } else { 1 };
         self.writer.oldest_lost = (seq, losses);
-        if losses >= LOSSES {
+        if losses >= LOSSES && self.may_be_too_large(len) {
             self.peer.mtu.on_black_hole(now);
         }
+    }
+
+    /// How old what is reported missing must be to be lost, where the oldest segment was lost so often that its peer does not take it.
+    #[inline]
+    pub(super) fn pause_of_the_stuck(&self) -> Option<Duration> {
+        let (oldest, losses) = self.writer.oldest_lost;
+        match losses.checked_sub(PATIENCE) {
+            Some(more) if oldest == self.writer.una => Some(self.pause_after(more)),
+            _ => None,
+        }
+    }
+
+    #[cold]
+    fn pause_after(&self, more: u32) -> Duration {
+        let pause = self.rtt.wtimer_base().saturating_mul(1 << more.min(12));
+        pause.min(LONGEST_PAUSE)
     }
 
     /// The peer has what lies in `left..right`. Segments in it that were missing and are as large as the oldest one that was lost

@@ -18,6 +18,10 @@ use xtp_wire::{Caps, DiagCode, DiagValue, Header, Options, Packet, service};
 /// An inactive context answers at most once in this time (§6.8).
 pub(super) const ANSWER_SPACING: Duration = Duration::from_millis(5);
 
+/// An initiator that sent END answers for so long where there is room, as a tombstone does: its peer may know no round trip, or be cut off,
+/// and asks for as long (§6.7).
+pub(crate) const LINGER: Duration = Duration::from_secs(60);
+
 /// How long nobody has to be listening at a port to be taken for nobody: a server that starts anew needs a moment.
 const CERTAINTY: Duration = Duration::from_millis(100);
 
@@ -42,12 +46,13 @@ impl Context {
         };
         self.timers.stop_all();
         let life = self.afterlife(was);
+        self.timers.set(Timer::Context, env.now + life);
         if self.state == State::Inactive {
             match life {
                 Duration::ZERO => {
                     self.transition(Transition::Forgotten);
                 }
-                life => self.timers.set(Timer::Zombie, env.now + life),
+                _ => self.timers.set(Timer::Zombie, env.now + LINGER),
             }
         }
         if reason == CloseReason::Normal {
@@ -64,7 +69,7 @@ impl Context {
         self.event(env, Event::Closed(reason));
     }
 
-    /// ZTIMER (§3.7): how long stragglers are answered.
+    /// ZTIMER (§3.7): how long stragglers are answered, whatever room there is.
     pub(super) fn afterlife(&self, was: State) -> Duration {
         let heard = was.heard();
         let received_at_initiator = self.end_received && self.role == Role::Initiator;
@@ -99,9 +104,13 @@ impl Context {
         {
             return;
         }
-        let life = self.afterlife(State::Active);
-        if let Some(at) = self.timers.get(Timer::Zombie) {
-            self.timers.set(Timer::Zombie, at.max(env.now + life));
+        for (timer, life) in [
+            (Timer::Context, self.afterlife(State::Active)),
+            (Timer::Zombie, LINGER),
+        ] {
+            if let Some(at) = self.timers.get(timer) {
+                self.timers.set(timer, at.max(env.now + life));
+            }
         }
         self.reader.note_sync(header.sync, false, env.now);
         self.timers.last_answer = Some(env.now);

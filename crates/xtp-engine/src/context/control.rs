@@ -417,19 +417,28 @@ impl Context {
             return;
         }
         let window = self.writer.reordering.as_ref().and_then(|order| order.window());
+        let pause = self.pause_of_the_stuck();
+        let oldest = self.writer.una;
+        // It was counted, and has not left again.
+        let waits = (self.writer.inflight.lost_from(oldest)).is_some_and(|(seq, _)| seq == oldest);
+        let late = self.rtt.late() + window.unwrap_or_default();
         let verdict = self.writer.inflight.judge(Judge {
             echo,
             threshold: match window {
+                _ if pause.is_some() => NEVER,
                 Some(_) if threshold > 0 => NEVER,
                 _ => threshold,
             },
             above: within.above,
             below: within.below,
             now,
-            late: self.rtt.late() + window.unwrap_or_default(),
+            late: pause.map_or(late, |pause| pause.max(late)),
         });
         self.timers.put(Timer::Loss, verdict.check_at);
         if let Some(sent) = verdict.newest_lost_time {
+            if !waits {
+                self.note_stuck_segment(now);
+            }
             self.note_losses(verdict, sent, now);
         }
     }
@@ -440,7 +449,6 @@ impl Context {
         self.stats.packets_lost += u64::from(verdict.lost_packets);
         let order = self.writer.reordering.get_or_insert_default();
         order.on_loss(now, self.rtt.known());
-        self.note_stuck_segment(now);
         let flight = self.in_flight(now);
         let lost = Lost {
             octets: verdict.lost_octets,

@@ -181,7 +181,6 @@ impl Context {
             && self.timers.firsts == 1
         {
             opening.first_len = segment.len as u32;
-            opening.first_ask = ask & (Options::SREQ | Options::DREQ);
         }
         let left = Transmission {
             segment,

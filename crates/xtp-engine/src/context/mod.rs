@@ -59,7 +59,7 @@ use crate::path::rtt::Rtt;
 use crate::stats::ContextStats;
 use crate::time::Time;
 pub(crate) use backlog::Waiting;
-pub(crate) use close::afterlife;
+pub(crate) use close::{LINGER, afterlife};
 pub(crate) use data::{Transmission, write_packet};
 pub(crate) use departures::Departure;
 pub(crate) use exchange::{Awaited, Taken};

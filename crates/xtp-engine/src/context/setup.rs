@@ -51,9 +51,8 @@ pub(crate) struct Opening {
     pub(crate) repeated: bool,
     /// Wished length of the specifier (§7.3, padding).
     pub(crate) pad_to: usize,
-    /// Sequence octets in the first FIRST, and its requests: repeats carry the same (§2.4.2).
+    /// Sequence octets in the first FIRST: repeats carry the same (§2.4.2).
     pub(crate) first_len: u32,
-    pub(crate) first_ask: Options,
 }
 
 /// Identity of a context in the making.

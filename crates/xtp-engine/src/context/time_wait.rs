@@ -1,6 +1,6 @@
 //! What is left of an end that is over: enough to say END again (§6.8).
 
-use super::close::ANSWER_SPACING;
+use super::close::{ANSWER_SPACING, LINGER};
 use super::timers::Timer;
 use super::{Context, Role, State};
 use crate::admit::Tombstone;
@@ -87,6 +87,12 @@ impl Context {
         if !over || !self.peer.validated || !self.is_over_for_good() {
             return None;
         }
+        let zombie = self.timers.get(Timer::Zombie)?;
+        // It stays for the rest where there is room.
+        let (until, life) = match self.timers.get(Timer::Context) {
+            Some(until) => (until, self.afterlife(State::Active)),
+            None => (zombie, LINGER),
+        };
         let alloc = self.advance_alloc();
         let mut wait = self.time_wait();
         wait.options = match self.closed {
@@ -101,11 +107,17 @@ impl Context {
             },
             peer: self.peer.addr,
             local: self.peer.local,
-            until: self.timers.get(Timer::Zombie)?,
-            life: self.afterlife(State::Active),
+            until,
+            life,
             answered: self.timers.last_answer,
-            srtt: self.rtt.srtt(),
+            srtt: self.rtt.srtt().filter(|_| life < LINGER),
         })
+    }
+
+    /// The round trip of this one, which is over, once: of an initiator that sent END when its peer would have asked by now.
+    pub(crate) fn take_measured(&mut self, now: Time) -> Option<Duration> {
+        let due = self.timers.take_due(Timer::Context, now);
+        self.rtt.srtt().filter(|_| due && !self.retired)
     }
 
     /// Nothing is kept that the engine or a straggler may ask for; what was asked and owed is of no interest any more.

@@ -4,10 +4,11 @@ use super::control::THRESHOLD;
 use super::decide::Ask;
 use super::plan::Planned;
 use super::timers::Timer;
-use super::writer::Blocked;
+use super::writer::{Blocked, WriterState};
 use super::{Context, Doubt, Env, Hint, Opening, Role, State, Transition};
 use crate::congestion::Controller;
 use crate::error::{CloseReason, DiagReason};
+use crate::options::Confirm;
 use crate::path::hint::is_recent;
 use crate::time::Time;
 use crate::time::sleep::{READING, slept};
@@ -404,19 +405,36 @@ impl Context {
         // This packet leaves outside a turn: what has flowed in so far belongs to the past.
         self.writer.peer_bucket.refill(env.now);
         self.writer.own_bucket.refill(env.now);
-        // Nothing that left behind the first one was taken: whoever asked there asked in vain.
-        let behind = self.writer.nxt > u64::from(opening.first_len) && !self.pattern.no_feedback;
-        let request = match opening.first_ask {
-            ask if ask.is_empty() && behind => Options::SREQ,
-            ask => ask,
-        };
         if self.wait_for_tokens(env.now) {
             // WTIMER repeats FIRST as soon as the rate allows, now with the token.
             return;
         }
         let segment = self.first_segment();
+        let request = self.first_request(segment.as_ref().map_or(0, Planned::end));
         self.emit_first(segment, request, env, out);
         self.settle_timers(env.now);
+    }
+
+    /// What a FIRST asks that is the first one its responder takes, and whose data ends at `end`. Data that left behind an earlier one
+    /// was not taken, nor was what it asked.
+    fn first_request(&self, end: u64) -> Options {
+        let (writer, pattern) = (&self.writer, &self.pattern);
+        let closes = writer.final_seq == Some(end) && writer.state == WriterState::Closing;
+        let asked = writer.requests.dreq.filter(|dreq| dreq.seq == end);
+        if closes && self.confirm == Confirm::Delivered || asked.is_some_and(|dreq| dreq.for_delivery) {
+            return Options::DREQ;
+        }
+        if asked.is_some() {
+            return Options::SREQ | Options::DREQ;
+        }
+        let asks = match closes {
+            true => !pattern.response_expected,
+            false => pattern.lasting || writer.nxt > end && !pattern.no_feedback,
+        };
+        match asks || pattern.status_on_first {
+            true => Options::SREQ,
+            false => Options::empty(),
+        }
     }
 
     /// LTIMER: what was too young to be lost may be lost now (§4.3).

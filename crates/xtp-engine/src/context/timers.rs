@@ -15,7 +15,7 @@ pub(crate) enum Timer {
     Loss,
     /// RTIMER and pacer: when the next packet may start.
     Rate,
-    /// CTIMER: silence.
+    /// CTIMER: silence. Of one that is over: when its round trip is remembered, and where there are many an initiator forgotten.
     Context,
     /// ZTIMER, and the assembly timer of 10.9.
     Zombie,

@@ -394,7 +394,8 @@ impl Context {
     pub(crate) fn deadline(&self) -> Option<Time> {
         // Only what `run_timers` looks at: a report of the network may set others when all is over.
         match self.state {
-            State::Inactive => self.timers.get(Timer::Zombie),
+            // The former is never later, and stopped first.
+            State::Inactive => self.timers.get(Timer::Context).or(self.timers.get(Timer::Zombie)),
             state if state.is_live() => self.timers.next(),
             _ => None,
         }

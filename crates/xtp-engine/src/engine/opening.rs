@@ -7,7 +7,7 @@ use crate::event::ContextId;
 use crate::options::{NATIVE_DOMAIN, OpenOptions};
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
-use xtp_wire::{Address, Caps, ClientId, Options, service};
+use xtp_wire::{Address, Caps, ClientId, service};
 
 /// Largest capacity that can be granted (§1.5).
 const MAX_CAPACITY: u64 = 1 << 40;
@@ -95,7 +95,6 @@ impl Engine {
             refused: false,
             pad_to: 0,
             first_len: 0,
-            first_ask: Options::empty(),
         };
         let identity = self.identity_knowing(peer, &known);
         Ok(Prepared {

@@ -1,22 +1,29 @@
 //! Initiators that are over and only answer stragglers (§6.8): small records that expire in O(1).
 //!
 //! A client of a hundred thousand one-shots a second has as many of them at any moment as it made in the last second.
-//! They count neither against `max_contexts` nor as contexts; when there are too many, the oldest go.
+//! They count neither against `max_contexts` nor as contexts; when there are too many, the oldest go. Where there are few, they stay for as
+//! long as a tombstone.
 
 use super::Engine;
-use crate::context::{Context, TimeWaitEnd};
+use crate::context::{Context, LINGER, TimeWaitEnd};
 use crate::time::Time;
 use crate::transmit::{Ecn, Route};
+use core::net::IpAddr;
+use core::time::Duration;
 use std::collections::VecDeque;
 use xtp_wire::Packet;
 
 /// Lives are whole seconds, 1 to 10 (§3.7): one list each, in which all expire in the order they came.
 const LIVES: usize = 10;
 
+/// Most records while any stays for [`LINGER`]. Who makes more of them in a second is known to its peers, which know its round trip.
+const FEW: usize = 8_192;
+
 /// The lists: when to look at which slot, and for which generation of it.
 #[derive(Default)]
 pub(super) struct TimeWaits {
-    lists: [VecDeque<(Time, u32, u32)>; LIVES],
+    /// The last one: those that stay longer.
+    lists: [VecDeque<(Time, u32, u32)>; LIVES + 1],
     count: usize,
     /// The first entry due, and its list: asked for at every turn.
     oldest: Option<(Time, usize)>,
@@ -39,6 +46,13 @@ impl TimeWaits {
             .min()
     }
 
+    /// Takes the entry due first of those that stay longer than their round trip demands.
+    fn pop_lingering(&mut self) -> Option<(u32, u32)> {
+        let (_, slot, generation) = self.lists[LIVES].pop_front()?;
+        self.oldest = self.find_oldest();
+        Some((slot, generation))
+    }
+
     /// Takes the entry due first.
     fn pop(&mut self) -> Option<(Time, u32, u32)> {
         let (_, list) = self.oldest?;
@@ -49,7 +63,7 @@ impl TimeWaits {
 
     fn push(&mut self, end: &TimeWaitEnd, slot: u32, generation: u32) {
         let seconds = usize::try_from(end.life.as_secs()).unwrap_or(LIVES);
-        let index = seconds.clamp(1, LIVES) - 1;
+        let index = seconds.clamp(1, LIVES + 1) - 1;
         let list = &mut self.lists[index];
         // Nearly always the end. A user who lets go late, or a straggler, makes an earlier place.
         let entry = (end.until, slot, generation);
@@ -96,12 +110,40 @@ impl Engine {
         while self.time_waits.deadline().is_some_and(|at| at <= self.now)
             && let Some((_, slot, generation)) = self.time_waits.pop()
         {
-            match self.contexts.time_wait(slot) {
+            if let Some(end) = self.contexts.time_wait(slot)
+                && end.until > self.now
+            {
                 // A straggler came meanwhile.
-                Some(end) if end.until > self.now => self.time_waits.push(end, slot, generation),
-                _ => self.forget_time_wait(slot, generation),
+                self.time_waits.push(end, slot, generation);
+            } else if !self.lingers(slot, generation) {
+                self.forget_time_wait(slot, generation);
             }
         }
+    }
+
+    /// A record has been kept for as long as the round trip of this end demands, and stays until its peer would give up, unless there are
+    /// many: then the oldest of those that stay makes room.
+    fn lingers(&mut self, slot: u32, generation: u32) -> bool {
+        if self.contexts.generation(slot) != generation {
+            return false;
+        }
+        let Some(end) = self.contexts.time_wait(slot).filter(|end| end.life < LINGER) else {
+            return false;
+        };
+        let (ip, srtt, until) = (end.peer.ip(), end.srtt.take(), end.until + (LINGER - end.life));
+        self.note_round_trip(ip, srtt);
+        let few = FEW.min(self.config.overrides.max_time_waits / 4);
+        while self.time_waits.count > few
+            && let Some((slot, generation)) = self.time_waits.pop_lingering()
+        {
+            self.forget_time_wait(slot, generation);
+        }
+        let lives = until > self.now && self.time_waits.count <= few;
+        if lives && let Some(end) = self.contexts.time_wait(slot) {
+            (end.until, end.life) = (until, LINGER);
+            self.time_waits.push(end, slot, generation);
+        }
+        lives
     }
 
     fn forget_time_wait(&mut self, slot: u32, generation: u32) {
@@ -113,9 +155,12 @@ impl Engine {
         };
         self.time_waits.count -= 1;
         self.demux.remove_own(end.wait.own);
-        if let Some(srtt) = end.srtt {
-            self.peers
-                .note(end.peer.ip(), self.now, |known| known.rtt = Some(srtt));
+        self.note_round_trip(end.peer.ip(), end.srtt);
+    }
+
+    fn note_round_trip(&mut self, ip: IpAddr, srtt: Option<Duration>) {
+        if srtt.is_some() {
+            self.peers.note(ip, self.now, |known| known.rtt = srtt);
         }
     }
 

@@ -208,24 +208,30 @@ impl Engine {
 
     /// Puts a finished association away: tombstone, tables, and the context itself once its user let go.
     fn retire_if_over(&mut self, slot: u32) {
+        let Some(context) = self.contexts.at(slot) else {
+            return;
+        };
+        if context.state.is_live() {
+            return;
+        }
+        self.retire(slot);
+    }
+
+    #[inline(never)]
+    fn retire(&mut self, slot: u32) {
         let now = self.now;
         let Some(context) = self.contexts.at(slot) else {
             return;
         };
-        let over = match context.state {
-            State::Inactive => context.is_responder(),
-            State::Gone => true,
-            _ => false,
-        };
-        if !over {
+        if let Some(rtt) = context.take_measured(now) {
+            let ip = context.peer.addr.ip();
+            self.peers.note(ip, now, |known| known.rtt = Some(rtt));
+        }
+        if context.state == State::Inactive && !context.is_responder() {
             return;
         }
         if !context.retired {
             context.retired = true;
-            if let Some(rtt) = context.rtt.srtt() {
-                let ip = context.peer.addr.ip();
-                self.peers.note(ip, now, |known| known.rtt = Some(rtt));
-            }
             let (stone, foreign) = (context.tombstone(), context.peer.foreign);
             let (key, peer) = (context.key, context.peer.addr);
             match (stone, foreign) {

@@ -1,10 +1,10 @@
-//! The patience of a blocked writer (§5.1.1).
+//! The patience of a blocked writer (§5.1.1), and of one whose peer takes nothing (§4.3).
 
-use crate::host::{Host, cntl, parse};
+use crate::host::{Host, cntl, keyed, parse};
 use std::collections::VecDeque;
 use std::time::Duration;
 use xtp_engine::Time;
-use xtp_wire::{Key, Options};
+use xtp_wire::{Body, Control, Key, Options, Spans, Xcntl, XcntlFlags};
 
 /// A reader that receives everything, answers whatever asks, and grants nothing beyond `alloc`.
 struct Miser {
@@ -110,4 +110,56 @@ fn a_window_that_is_less_than_a_packet_is_filled_as_it_comes() {
     miser.window = 700;
     miser.starve(&mut host, Duration::from_secs(10));
     assert!(miser.rseq >= 40_000, "{} octets", miser.rseq - 20_000);
+}
+
+/// A peer at no distance answers whatever asks and takes nothing, for its host has no memory left: it is not sent the same again and
+/// again, as fast as it answers, whatever it says of how it takes things.
+#[test]
+fn what_a_peer_never_takes_is_not_repeated_at_the_pace_of_its_answers() {
+    for go_back_n in [false, true] {
+        let mut host = Host::new();
+        let id = host.open(xtp_engine::paradigm::stream(9));
+        host.write(id, &[1; 10_000], false);
+        let until = host.now + Duration::from_secs(10);
+        let (mut packets, mut sync) = (0, 0);
+        let mut sent = VecDeque::from(host.flush());
+        while host.now < until {
+            let Some(octets) = sent.pop_front() else {
+                let at = host.engine.deadline().expect("it waits for an answer");
+                host.now = host.now.max(at).min(until);
+                sent.extend(host.flush());
+                continue;
+            };
+            packets += 1;
+            assert!(packets < 500, "go-back-N: {go_back_n}, at {:?}", host.now);
+            let header = parse(&octets).header;
+            if header.options.contains(Options::SREQ) {
+                sync += 1;
+                host.now = host.now + Duration::from_micros(10);
+                let key = Key::returned(header.key.value());
+                let control = Control {
+                    rseq: 1_000,
+                    alloc: 20_000,
+                    echo: header.sync,
+                };
+                let mut flags = XcntlFlags::empty();
+                flags.set(XcntlFlags::GO_BACK_N, go_back_n);
+                let status = Xcntl {
+                    control,
+                    flags,
+                    delay_us: 0,
+                    ect0: 0,
+                    ect1: 0,
+                    ce: 0,
+                    rxrate: 0,
+                    spans: Spans::default(),
+                    delivered: None,
+                    poll: None,
+                };
+                sent.extend(host.give(&keyed(key, sync, 0, Options::empty(), Body::Xcntl(status))));
+            }
+        }
+        assert!(host.closed(id).is_none());
+        assert!(packets > 50, "it goes on: {packets}");
+    }
 }

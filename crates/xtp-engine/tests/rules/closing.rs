@@ -1,9 +1,9 @@
 //! Two positions for one WCLOSE (§6.1), and the end of a peer that has gone (§3.7.2).
 
-use crate::host::{Host, KEY, PORT, cntl, data, first, keyed, parse};
+use crate::host::{Host, KEY, PORT, cntl, data, first, keyed, parse, plain};
 use std::time::Duration;
-use xtp_engine::ListenOptions;
-use xtp_wire::{Body, Diag, DiagCode, DiagValue, Header, Key, Options, Packet, service};
+use xtp_engine::{EngineConfig, ListenOptions, paradigm};
+use xtp_wire::{Body, Control, Diag, DiagCode, DiagValue, Header, Key, Options, Packet, service};
 
 fn open() -> Host {
     let mut host = Host::new();
@@ -87,6 +87,102 @@ fn a_peer_that_has_gone_is_believed_in_the_middle_of_a_handshake() {
     }
     // It has all of the peer's, and nothing of its own is open.
     assert_eq!(host.closed(id).as_deref(), Some("closed; everything confirmed"));
+}
+
+/// A transaction that sent END, its key, and the sync of END.
+fn ended(host: &mut Host) -> (Key, u32) {
+    let id = host.open(paradigm::transaction(PORT));
+    host.write(id, b"request", true);
+    let sent = host.flush();
+    let FirstOf { key, sync } = FirstOf::of(&sent[0]);
+    host.now = host.now + Duration::from_millis(1);
+    let response = Options::SREQ | Options::RCLOSE | Options::WCLOSE | Options::EOM;
+    let control = Control {
+        rseq: 7,
+        alloc: 1 << 20,
+        echo: sync,
+    };
+    let body = Body::Xdata {
+        control,
+        delay_us: 0,
+        data: plain(b"response"),
+    };
+    host.give(&keyed(key, 1, 0, response, body));
+    assert_eq!(host.read(id), b"response");
+    let mut sent = host.flush();
+    host.engine.release(host.now, id).expect("open");
+    sent.extend(host.flush());
+    assert_eq!(host.engine.stats().contexts, 0);
+    (key, sync)
+}
+
+struct FirstOf {
+    key: Key,
+    sync: u32,
+}
+
+impl FirstOf {
+    fn of(octets: &[u8]) -> Self {
+        let header = parse(octets).header;
+        Self {
+            key: Key::returned(header.key.value()),
+            sync: header.sync,
+        }
+    }
+}
+
+/// END was lost, and its responder, which knows no round trip, asks for it after 1 s and more: as long as it asks, it is told.
+#[test]
+fn an_initiator_says_its_last_word_for_as_long_as_it_is_asked() {
+    for asks in [&[1_000, 2_750][..], &[2_900], &[7_000, 15_000], &[58_000]] {
+        let mut host = Host::with(EngineConfig::new([9; 32]));
+        let (key, sync) = ended(&mut host);
+        let began = host.now;
+        for (number, at) in (2..).zip(asks) {
+            host.wait((began + Duration::from_millis(*at)).since(host.now));
+            let control = Control {
+                rseq: 7,
+                alloc: 1 << 20,
+                echo: sync,
+            };
+            let ask = Options::SREQ | Options::RCLOSE | Options::WCLOSE;
+            let sent = host.give(&keyed(key, number, 8, ask, Body::Cntl(control)));
+            let said = sent.first().map(|octets| parse(octets).header.options);
+            let end = Options::END | Options::RCLOSE | Options::WCLOSE;
+            assert_eq!(said.map(|said| said & end), Some(end), "asked after {at} ms");
+        }
+        host.wait(Duration::from_secs(61));
+        assert_eq!(host.engine.stats().time_waits, 0);
+    }
+}
+
+/// Where there are many, those make room that stay longer than their own round trip demands, the oldest first.
+#[test]
+fn of_many_last_words_the_newest_are_kept() {
+    let mut config = EngineConfig::new([9; 32]);
+    config.overrides.max_time_waits = 16;
+    let mut host = Host::with(config);
+    for number in 1..=16 {
+        ended(&mut host);
+        assert_eq!(host.engine.stats().time_waits, number);
+    }
+    host.wait(Duration::from_secs(1));
+    assert_eq!(
+        host.engine.stats().time_waits,
+        4,
+        "a quarter of what there may be"
+    );
+    let (key, sync) = ended(&mut host);
+    host.wait(Duration::from_millis(1_500));
+    assert_eq!(host.engine.stats().time_waits, 4);
+    let ask = Options::SREQ | Options::RCLOSE | Options::WCLOSE;
+    let control = Control {
+        rseq: 7,
+        alloc: 1 << 20,
+        echo: sync,
+    };
+    let sent = host.give(&keyed(key, 2, 8, ask, Body::Cntl(control)));
+    assert!(parse(&sent[0]).header.options.contains(Options::END));
 }
 
 /// "No such context", to the initiator.

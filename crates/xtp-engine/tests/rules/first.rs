@@ -3,7 +3,7 @@
 use crate::host::{Host, PORT, cntl, data, first, keyed, parse};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use xtp_engine::{EngineConfig, paradigm};
+use xtp_engine::{Confirm, EngineConfig, paradigm};
 use xtp_wire::{Body, Diag, DiagCode, DiagValue, Format, Key, Options, Token, service};
 
 /// The status in a packet of whatever format.
@@ -111,6 +111,45 @@ fn an_initiator_that_slept_begins_nothing_again() {
             host.wait(Duration::from_secs(60));
             assert!(host.closed(id).is_some(), "after {seconds} s: {body:?}");
         }
+    }
+}
+
+/// What a FIRST asks that answers a COOKIE is what the association waits for then: its user may have closed since the first one left.
+#[test]
+fn a_first_with_a_token_asks_what_is_outstanding_now() {
+    let token = Token {
+        epoch: 0,
+        kind: Token::COOKIE,
+        time: 1,
+        mac: [1; 16],
+    };
+    let asked = Options::SREQ | Options::DREQ | Options::WCLOSE;
+    let cases = [
+        (Confirm::Delivered, false, Options::DREQ | Options::WCLOSE),
+        (Confirm::Delivered, true, Options::DREQ | Options::WCLOSE),
+        (Confirm::Received, false, Options::SREQ | Options::WCLOSE),
+        (Confirm::Received, true, Options::SREQ | Options::WCLOSE),
+    ];
+    for (confirm, at_once, expected) in cases {
+        let mut host = Host::with(EngineConfig::new([9; 32]));
+        let mut options = paradigm::one_shot(PORT);
+        options.confirm = confirm;
+        let id = host.open(options);
+        host.write(id, b"once", at_once);
+        let sent = host.flush();
+        let key = Key::returned(parse(&sent[0]).header.key.value());
+        if !at_once {
+            host.engine.close_writer(host.now, id).expect("open");
+            assert!(host.flush().is_empty(), "nothing is heard yet");
+        }
+        let sent = host.give(&keyed(key, 0, 0, Options::empty(), Body::Cookie(token)));
+        let header = parse(&sent[0]).header;
+        assert_eq!(header.format, Format::First);
+        assert_eq!(
+            header.options & asked,
+            expected,
+            "{confirm:?}, closed at once: {at_once}"
+        );
     }
 }
 

@@ -46,7 +46,12 @@ impl Task {
 
     /// Whether this is a receive of this user's.
     pub(crate) fn has_posted(&self, posted: PostedId) -> bool {
-        self.outcome != Outcome::Crashed && self.posted_receives.contains(&posted)
+        self.posted_receives.contains(&posted)
+    }
+
+    /// Its host crashed, and numbers its receives from the beginning again.
+    pub(crate) fn forget_receives(&mut self) {
+        self.posted_receives.clear();
     }
 
     /// Some receives for messages that may never come, and behind them one for whatever comes.

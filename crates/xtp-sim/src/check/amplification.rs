@@ -3,6 +3,9 @@
 use core::net::SocketAddr;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Octets of the longest question that asks for the end.
+const QUESTION: u64 = 96;
+
 /// What one address sent to a responder for one association, and got.
 #[derive(Clone, Debug, Default)]
 struct Place {
@@ -51,12 +54,21 @@ impl AmplificationCheck {
 
     /// Whether any address of the initiator of association `number` has shown that it receives.
     pub fn is_validated(&self, number: usize) -> bool {
+        self.places_of(number).any(|place| place.validated)
+    }
+
+    /// Whether the responder of association `number` may not ask an address any more that has not shown that it receives.
+    pub fn is_spent(&self, number: usize) -> bool {
+        self.places_of(number)
+            .any(|place| !place.validated && place.sent + QUESTION > 3 * place.received)
+    }
+
+    fn places_of(&self, number: usize) -> impl Iterator<Item = &Place> {
         let lowest = SocketAddr::from(([0, 0, 0, 0], 0));
-        let mut places = self.places.range((number, lowest)..);
+        let places = self.places.range((number, lowest)..);
         places
-            .by_ref()
-            .take_while(|((of, _), _)| *of == number)
-            .any(|(_, place)| place.validated)
+            .take_while(move |((of, _), _)| *of == number)
+            .map(|(_, place)| place)
     }
 
     /// The responder of association `number` sends a packet.

@@ -90,8 +90,8 @@ pub struct Association {
     pub closed_at_once: bool,
     /// A packet with the responder's key has reached it: from then on addresses may change.
     pub exchanged: bool,
-    /// A refusal reached its initiator since the last FIRST left.
-    pub refused: bool,
+    /// When a refusal reached its initiator, if one has since the last FIRST left.
+    pub refused: Option<u64>,
     /// How often its FIRST left.
     pub firsts: u32,
     /// The longest any of its packets took, nanoseconds.
@@ -192,7 +192,9 @@ impl WireCheck {
         // FIRST may be accepted is judged elsewhere.
         let basic = seen.format == Format::First && !seen.states_extended();
         association.was_nameless |= basic;
-        association.refused &= seen.format != Format::First;
+        if seen.format == Format::First {
+            association.refused = None;
+        }
         association.firsts += u32::from(seen.format == Format::First);
         association.extended |= side == Side::Responder && seen.states_extended();
         let forgets = association.was_nameless
@@ -201,7 +203,7 @@ impl WireCheck {
         association.doubled |= forgets && side == Side::Responder && mine.is_another(seen);
         mine.count(seen, fate);
         // A late FIRST of an initiator that began again under another key is told how that one ended (§6.9).
-        let of_another = association.refused && side == Side::Responder && seen.has(Options::END);
+        let of_another = association.refused.is_some() && side == Side::Responder && seen.has(Options::END);
         if association.doubled || of_another || matches!(seen.format, Format::Cookie | Format::Diag) {
             return Ok(Some((number, side)));
         }
@@ -235,7 +237,9 @@ impl WireCheck {
         let to = if returned { owner } else { owner.other() };
         let echo = seen.control.map(|control| control.echo);
         association.ends[to.index()].hear(at, echo);
-        association.refused |= to == Side::Initiator && seen.format == Format::Diag;
+        if to == Side::Initiator && seen.format == Format::Diag {
+            association.refused.get_or_insert(at);
+        }
         if seen.format == Format::First {
             association.moved |= *association.first_from.get_or_insert(src) != src;
         }

@@ -208,9 +208,9 @@ fn bit_errors_are_repaired_by_selective_repetition_and_by_going_back() {
         rtt       selective  go-back-N
         1ms            35.3       35.3
         20ms           33.6       33.9
-        60ms           27.9       27.8
-        120ms          21.7       19.6
-        200ms          17.3       17.2
+        60ms           27.9       28.1
+        120ms          21.7       20.9
+        200ms          17.3       17.1
     "#]]
     .assert_eq(&table);
 }
