@@ -4,6 +4,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
+#[cfg(target_os = "linux")]
+use crate::support::hearing_hangups;
 use crate::support::{Nobody, Running};
 
 #[test]
@@ -18,15 +20,14 @@ fn servers_end_at_either_signal() {
         let done = running.finish().expect(130);
         assert_eq!(done.sentence(), "xtp: interrupted");
 
-        for signal in if cfg!(target_os = "linux") {
-            &["TERM", "HUP"][..]
-        } else {
-            &["TERM"]
-        } {
-            let (running, _) = Running::listener(args);
-            running.signal(signal);
-            let done = running.finish().expect(0);
-            assert_eq!(done.stdout, b"", "{signal}");
+        let (running, _) = Running::listener(args);
+        running.signal("TERM");
+        assert_eq!(running.finish().expect(0).stdout, b"");
+        #[cfg(target_os = "linux")]
+        {
+            let (running, _) = Running::hearing_listener(args);
+            running.signal("HUP");
+            assert_eq!(running.finish().expect(0).stdout, b"");
         }
 
         let (running, _) = Running::listener(&[&args[..1], &["--json"], &args[1..]].concat());
@@ -136,7 +137,7 @@ fn a_demo_takes_its_receiver_along() {
 fn a_hangup_leaves_nothing_behind() {
     let place = tempfile::tempdir().expect("a directory");
     let count = || std::fs::read_dir(place.path()).expect("there").count();
-    let mut demo = Command::new(env!("CARGO_BIN_EXE_xtp"))
+    let mut demo = hearing_hangups()
         .args(["demo", "--runs", "100000"])
         .env("TMPDIR", place.path())
         .stdin(Stdio::null())

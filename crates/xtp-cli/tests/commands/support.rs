@@ -57,6 +57,14 @@ fn command(args: &[&str]) -> Command {
     piped(command)
 }
 
+/// The same, which hears SIGHUP: whatever runs the tests may have it ignored, as `nohup` does.
+#[cfg(target_os = "linux")]
+pub(crate) fn hearing_hangups() -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_xtp")]);
+    command
+}
+
 /// The same where the system allows less: what stands behind `ulimit`.
 fn limited(limit: &str, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
@@ -132,6 +140,14 @@ impl Running {
     /// Starts a listener; returns it with the address it says it listens on.
     pub(crate) fn listener(args: &[&str]) -> (Self, String) {
         Self::listening(Self::start(args))
+    }
+
+    /// The same, which hears SIGHUP.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn hearing_listener(args: &[&str]) -> (Self, String) {
+        let mut command = hearing_hangups();
+        command.args(args);
+        Self::listening(Self::of(piped(command)))
     }
 
     /// The same under a limit of the system.
