@@ -82,21 +82,33 @@ fn a_small_file_that_arrived_damaged_is_asked_for_again_a_few_times() {
     assert_eq!(small(b"whole", b"whale", 4), (None, 3));
 }
 
+const SIZE: usize = 100_000;
+
+/// A long file of which `content` arrives, where its sender hashed `hashed`.
+fn long(hashed: &[u8], content: Vec<u8>) -> Vec<Job> {
+    let hash = *blake3::hash(hashed).as_bytes();
+    vec![
+        Job::Records(vec![Record::Begin { id: 0, offset: 0 }]),
+        Job::Content {
+            id: 0,
+            content: vec![content.into()],
+        },
+        Job::Records(vec![Record::End { id: 0, hash }]),
+    ]
+}
+
+#[test]
+fn a_long_file_that_arrived_damaged_is_asked_for_again() {
+    let mut content = vec![7; SIZE];
+    content[SIZE / 2] = 8;
+    let (ended, stored, again) = received(SIZE as u64, long(&[7; SIZE], content));
+    assert!(ended.is_ok(), "no fault of the sender's: {ended:?}");
+    assert_eq!((stored, again), (None, 1));
+}
+
 #[test]
 fn a_long_file_is_as_long_as_it_was_offered() {
-    const SIZE: usize = 100_000;
-    let sent = |octets: usize| {
-        let content = vec![7; octets];
-        let hash = *blake3::hash(&content).as_bytes();
-        vec![
-            Job::Records(vec![Record::Begin { id: 0, offset: 0 }]),
-            Job::Content {
-                id: 0,
-                content: vec![content.into()],
-            },
-            Job::Records(vec![Record::End { id: 0, hash }]),
-        ]
-    };
+    let sent = |octets: usize| long(&vec![7; octets], vec![7; octets]);
     let (ended, stored, _) = received(SIZE as u64, sent(SIZE));
     assert!(ended.is_ok() && stored == Some(vec![7; SIZE]), "{ended:?}");
     for octets in [SIZE - 1, SIZE + 1] {
