@@ -12,6 +12,8 @@ struct Place {
     received: u64,
     sent: u64,
     validated: bool,
+    /// It had a token, which its responder may not know.
+    claimed: bool,
     /// Numbers of the packets that went there: an echo of one of them shows that it arrived.
     syncs: BTreeSet<u32>,
 }
@@ -29,8 +31,10 @@ pub struct Arrived {
     pub from: SocketAddr,
     /// Octets of UDP payload.
     pub octets: u64,
-    /// It uses the responder's key, or carries a token.
+    /// It uses the responder's key, or answers a challenge.
     pub proves: bool,
+    /// It carries a token. One that was made for another address proves nothing.
+    pub claims: bool,
     /// The packet it says has arrived.
     pub echo: Option<u32>,
 }
@@ -41,6 +45,7 @@ impl AmplificationCheck {
         let place = self.places.entry((number, packet.from)).or_default();
         place.received += packet.octets;
         let echoed = packet.echo.is_some_and(|echo| place.syncs.contains(&echo));
+        place.claimed |= packet.claims;
         if packet.proves || echoed {
             place.validated = true;
             place.syncs.clear();
@@ -54,7 +59,8 @@ impl AmplificationCheck {
 
     /// Whether any address of the initiator of association `number` has shown that it receives.
     pub fn is_validated(&self, number: usize) -> bool {
-        self.places_of(number).any(|place| place.validated)
+        self.places_of(number)
+            .any(|place| place.validated || place.claimed)
     }
 
     /// Whether the responder of association `number` may not ask an address any more that has not shown that it receives.
@@ -82,7 +88,7 @@ impl AmplificationCheck {
         }
         place.sent += octets;
         place.syncs.insert(sync);
-        if place.sent <= 3 * place.received {
+        if place.claimed || place.sent <= 3 * place.received {
             return Ok(());
         }
         let (sent, received) = (place.sent, place.received);

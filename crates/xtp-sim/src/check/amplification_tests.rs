@@ -12,6 +12,7 @@ fn packet(last: u8) -> Arrived {
         from: from(last),
         octets: 100,
         proves: false,
+        claims: false,
         echo: None,
     }
 }
@@ -54,4 +55,18 @@ fn a_proof_ends_it_for_that_address() {
     check.arrived(0, proof);
     assert_eq!(check.sent(0, from(1), 10_000, 1), Ok(()));
     assert!(check.sent(0, from(2), 1, 2).is_err());
+}
+
+/// A token may be another address's: what it was taken for is not known, and neither is a limit kept nor its end hidden.
+#[test]
+fn a_token_lifts_the_limit_and_proves_nothing() {
+    let mut check = AmplificationCheck::default();
+    let claim = Arrived {
+        claims: true,
+        ..packet(1)
+    };
+    check.arrived(0, claim);
+    assert!(check.sent(0, from(1), 250, 1).is_ok());
+    assert!(check.is_validated(0) && check.is_spent(0));
+    assert!(check.sent(0, from(1), 250, 2).is_ok());
 }

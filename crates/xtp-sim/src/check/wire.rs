@@ -248,7 +248,8 @@ impl WireCheck {
             let packet = Arrived {
                 from: src,
                 octets: seen.size as u64,
-                proves: returned || token || seen.answers_challenge,
+                proves: returned || seen.answers_challenge,
+                claims: token,
                 echo,
             };
             self.amplification.arrived(number, packet);
