@@ -65,11 +65,6 @@ impl Terms {
     fn alloc(&self, read: u64) -> u64 {
         self.allowance().max(read + self.tuning.recv_capacity)
     }
-
-    /// Octets that the client lets this end send.
-    fn credit(&self) -> u64 {
-        self.allowance().max(self.kind.traffic.credit)
-    }
 }
 
 impl Responder {
@@ -85,8 +80,8 @@ impl Responder {
         let (datagram, _) = first_datagram(&self.identity, self.peer(), config);
         let most = begun_max_data(self.terms.kind.traffic.maxdata) as usize;
         let segment = size::payload(datagram).min(most).max(16);
-        let credit = usize::try_from(self.terms.credit()).unwrap_or(usize::MAX);
-        segment.saturating_sub(self.ahead()).min(credit)
+        // More than a packet may be sent before anything is granted.
+        segment.saturating_sub(self.ahead())
     }
 
     /// Octets before those of the user: an answer that ends the association says nothing else.
