@@ -403,6 +403,7 @@ impl Engine {
         }
         self.now = self.now.max(now);
         self.ration(slot, 0);
+        let observed = self.is_observed(slot);
         let Some(context) = self.contexts.awake_mut(slot) else {
             return false;
         };
@@ -412,7 +413,7 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        if self.routes.enter(context, env.now) || !context.turn_quietly(&env) {
+        if observed || self.routes.enter(context, env.now) || !context.turn_quietly(&env) {
             return false;
         }
         self.scheduler.pop(now);
