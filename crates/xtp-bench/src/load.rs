@@ -1,4 +1,4 @@
-//! What else the host did while something was measured: who shares processors with other processes measures them too.
+//! What else the host did while something was measured: a figure from shared processors is one of the other processes, too.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -153,8 +153,8 @@ fn processors(stat: &str) -> usize {
     stat.lines().filter(is_one).count().max(1)
 }
 
-/// Ticks of this process and its descendants, those that have ended among them. Processes without a living parent are found by
-/// nobody.
+/// Ticks of this process and its descendants, those that have ended among them. A process whose parent has ended is not
+/// found.
 fn own() -> Option<u64> {
     let mut parents: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
     let this = std::process::id();

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use xtp::{Config, Endpoint};
 
-use super::DATAGRAMS;
-use super::end::{FlowClock, FlowEnd, opening, take_datagrams};
+use super::end::{FlowClock, FlowEnd, begin, datagrams_of, opening};
 use super::report::{FlowCount, FlowInterval, FlowReport};
 use super::terms::{FlowPlan, FlowTerms};
 use super::worker::wait;
@@ -36,7 +35,7 @@ pub fn run(
     show: &mut dyn FnMut(&FlowInterval),
 ) -> Result<FlowReport, Error> {
     plan.check()?;
-    // Nobody else's flows have the same.
+    // A name that no other client's flows have.
     let terms = plan.terms(RandomState::new().hash_one(plan.to));
     let mut far = Far::new(plan.to)?;
     let address = far.begin_flows(launcher, &terms)?;
@@ -82,22 +81,12 @@ fn measure(
     let mut config = Config::client();
     config.wait = wait(plan.wait);
     let endpoint = Endpoint::bind(config)?;
-    let datagrams = match terms.datagram_rate {
-        Some(_) => Some((endpoint.listen(DATAGRAMS)?, endpoint.spawn_driver()?)),
-        None => None,
-    };
+    let datagrams = datagrams_of(&endpoint, terms)?;
     let ends = open(&endpoint, terms, address)?;
     let meter = Meter::start("");
     let clock = FlowClock::new(terms);
     std::thread::scope(|scope| {
-        for end in &ends {
-            let (endpoint, clock) = (&endpoint, &clock);
-            scope.spawn(move || end.run(endpoint, terms, clock));
-        }
-        if let Some((datagrams, _)) = &datagrams {
-            let (ends, clock) = (&ends, &clock);
-            scope.spawn(move || take_datagrams(datagrams, ends, terms, clock));
-        }
+        begin(scope, (&endpoint, datagrams.as_ref()), &ends, terms, &clock);
         let mut intervals = Intervals::new(&ends, terms, &clock, plan.interval);
         while ends.iter().any(|end| !end.is_done()) {
             if launcher.interrupted.load(Ordering::Relaxed) {

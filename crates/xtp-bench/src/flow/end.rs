@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use xtp::{
-    Chunk, CloseReason, Endpoint, Error, ListenOptions, Listener, OpenOptions, Stream, Tuning, paradigm,
+    Chunk, CloseReason, Driver, Endpoint, Error, ListenOptions, Listener, OpenOptions, Stream, Tuning,
+    paradigm,
 };
 
 use super::arrivals::{DatagramHeading, FlowArrivals};
@@ -193,7 +195,7 @@ impl FlowEnd {
     }
 
     /// Does its part to the end.
-    pub(super) fn run(&self, endpoint: &Endpoint, terms: &FlowTerms, clock: &FlowClock) {
+    fn run(&self, endpoint: &Endpoint, terms: &FlowTerms, clock: &FlowClock) {
         let done = match (terms.datagram_rate, self.sends) {
             (None, true) => self.send_octets(terms, clock),
             (None, false) => self.take_octets(),
@@ -293,8 +295,38 @@ impl FlowEnd {
     }
 }
 
+/// The listener for datagrams of all flows, if these are datagrams, with the driver of the endpoint.
+///
+/// # Errors
+/// If the endpoint cannot listen, or has no thread for its driver.
+pub(super) fn datagrams_of(
+    endpoint: &Endpoint,
+    terms: &FlowTerms,
+) -> xtp::Result<Option<(Listener, Driver)>> {
+    match terms.datagram_rate {
+        Some(_) => Ok(Some((endpoint.listen(DATAGRAMS)?, endpoint.spawn_driver()?))),
+        None => Ok(None),
+    }
+}
+
+/// All flows of an endpoint begin, each on a thread of `scope`, and one more counts their datagrams.
+pub(super) fn begin<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    (endpoint, datagrams): (&'env Endpoint, Option<&'env (Listener, Driver)>),
+    ends: &'env [FlowEnd],
+    terms: &'env FlowTerms,
+    clock: &'env FlowClock,
+) {
+    for end in ends {
+        scope.spawn(move || end.run(endpoint, terms, clock));
+    }
+    if let Some((listener, _)) = datagrams {
+        scope.spawn(move || take_datagrams(listener, ends, terms, clock));
+    }
+}
+
 /// Counts datagrams of all flows until the endpoint is interrupted.
-pub(super) fn take_datagrams(listener: &Listener, ends: &[FlowEnd], terms: &FlowTerms, clock: &FlowClock) {
+fn take_datagrams(listener: &Listener, ends: &[FlowEnd], terms: &FlowTerms, clock: &FlowClock) {
     let by_number: BTreeMap<u32, &FlowEnd> = ends
         .iter()
         .filter(|end| !end.sends)

@@ -1,8 +1,8 @@
 //! Octets or datagrams against `xtp bench serve` for a time, with a line an interval, as with iperf3 (`xtp bench flow`).
 //!
 //! The client greets the server, which starts a process for it; that process and this one exchange the flows, each an association
-//! of one endpoint here and one there, and both count. Flows of several clients run side by side: a user who starts several clients
-//! asks what they get together, and each has a process of its own there. A comparison of transports (`--to` of the other experiments)
+//! of one endpoint here and one there, and both count. Flows of several clients run side by side: what is asked of several clients at once
+//! is what they get together, and each has a process of its own there. A comparison of transports (`--to` of the other experiments)
 //! is measured alone, because its figures beside other load say nothing of either.
 
 mod arrivals;

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use xtp::{Config, Endpoint, Listener, Wait};
 
-use super::DATAGRAMS;
-use super::end::{FlowClock, FlowEnd, accepting, take_datagrams};
+use super::end::{FlowClock, FlowEnd, accepting, begin, datagrams_of};
 use super::terms::{FlowTerms, NAME};
 use crate::console::{Console, Stop};
 use crate::error::{Problem, Worked};
@@ -26,24 +25,14 @@ pub(crate) fn serve(job: &Job, terms: &FlowTerms, console: &mut Console) -> Work
     config.wait = wait(terms.wait);
     let endpoint = Endpoint::bind(config)?;
     let listener = endpoint.listen_with(accepting(terms)?)?;
-    let datagrams = match terms.datagram_rate {
-        Some(_) => Some((endpoint.listen(DATAGRAMS)?, endpoint.spawn_driver()?)),
-        None => None,
-    };
+    let datagrams = datagrams_of(&endpoint, terms)?;
     console.ready(endpoint.local_addr())?;
     let stop = console.stop();
     let ends = accept(&listener, terms, &stop)?;
     let meter = Meter::start(&job.interface);
     let clock = FlowClock::new(terms);
     std::thread::scope(|scope| {
-        for end in &ends {
-            let (endpoint, clock) = (&endpoint, &clock);
-            scope.spawn(move || end.run(endpoint, terms, clock));
-        }
-        if let Some((datagrams, _)) = &datagrams {
-            let (ends, clock) = (&ends, &clock);
-            scope.spawn(move || take_datagrams(datagrams, ends, terms, clock));
-        }
+        begin(scope, (&endpoint, datagrams.as_ref()), &ends, terms, &clock);
         watch(&ends, &clock, &stop);
         endpoint.interrupt();
     });

@@ -106,32 +106,21 @@ pub(crate) enum Command {
     BenchWorker(BenchWorkerArgs),
 }
 
+/// Options that mean nothing to a command that only writes a text.
+const NO_ASSOCIATION: &[&str] = &[
+    "verbose",
+    "timeout",
+    "limit",
+    "status",
+    "trace",
+    "trace_format",
+    "wait",
+];
+
 /// Commands for which some of the common options mean nothing: their help does not list them.
 const WITHOUT: &[(&str, &[&str])] = &[
-    (
-        "completions",
-        &[
-            "verbose",
-            "timeout",
-            "limit",
-            "status",
-            "trace",
-            "trace_format",
-            "wait",
-        ],
-    ),
-    (
-        "man",
-        &[
-            "verbose",
-            "timeout",
-            "limit",
-            "status",
-            "trace",
-            "trace_format",
-            "wait",
-        ],
-    ),
+    ("completions", NO_ASSOCIATION),
+    ("man", NO_ASSOCIATION),
     ("sim", &["limit", "status", "trace", "trace_format", "wait"]),
     ("linkem", &["limit", "status", "trace", "trace_format", "wait"]),
     #[cfg(unix)]

@@ -66,3 +66,17 @@ fn a_copy_to_a_closed_standard_output_fails() {
     assert!(said.contains("it is closed"), "{said}");
     assert_eq!(with(">/dev/null", &["cp", &source, "-"]).status.code(), Some(0));
 }
+
+/// A listener takes no message that it could only throw away.
+#[test]
+fn a_listener_with_a_closed_standard_output_fails() {
+    for args in [
+        &["listen", "127.0.0.1:0"][..],
+        &["listen", "--json", "127.0.0.1:0"],
+    ] {
+        let output = with(">&-", args);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("standard output: it is closed"), "{said}");
+    }
+}

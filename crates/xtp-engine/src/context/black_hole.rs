@@ -17,7 +17,7 @@ const HANDSHAKES: u32 = 3;
 const LOSSES: u32 = 4;
 
 /// Losses in a row of the oldest segment after which its repetitions back off.
-const PATIENCE: u32 = 8;
+const BACKED_OFF: u32 = 8;
 /// The longest pause between two of these.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -56,7 +56,7 @@ impl Context {
     #[inline]
     pub(super) fn pause_of_the_stuck(&self) -> Option<Duration> {
         let (oldest, losses) = self.writer.oldest_lost;
-        match losses.checked_sub(PATIENCE) {
+        match losses.checked_sub(BACKED_OFF) {
             Some(more) if oldest == self.writer.una => Some(self.pause_after(more)),
             _ => None,
         }

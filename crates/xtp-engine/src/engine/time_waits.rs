@@ -16,7 +16,7 @@ use xtp_wire::Packet;
 /// Lives are whole seconds, 1 to 10 (§3.7): one list each, in which all expire in the order they came.
 const LIVES: usize = 10;
 
-/// Most records while any stays for [`LINGER`]. Who makes more of them in a second is known to its peers, which know its round trip.
+/// Most records while any stays for [`LINGER`]. An initiator that makes more of them in a second is known to its peers, which have its round trip.
 const FEW: usize = 8_192;
 
 /// The lists: when to look at which slot, and for which generation of it.

@@ -439,10 +439,9 @@ impl Hall<'_> {
         }
         // Nothing more comes: what waited is written behind what was begun, as far as it is there.
         self.sink.flush()?;
-        if !self.args.once {
-            self.accept()?;
-        }
         let until = Instant::now() + FAREWELL;
+        // As many as its backlog holds, not one turn of them.
+        while !self.args.once && Instant::now() < until && self.accept()? {}
         for (key, arrival) in std::mem::take(&mut self.arrivals) {
             self.conclude_one(key, arrival, until)?;
         }
@@ -462,7 +461,7 @@ impl Hall<'_> {
 
     /// Takes what this host has of one arrival: its sender may have been told that all of it was received.
     fn conclude_one(&mut self, key: u64, mut arrival: Arrival, until: Instant) -> Outcome {
-        // Of a stranger it is not known whether it is who it says.
+        // A part that came from an address that is not proved may be forged.
         if arrival.is_complete() || arrival.is_proved_now() {
             loop {
                 match arrival.step(key, &mut self.sink, self.args.max_size)? {

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Failure, Outcome};
+use crate::common::{Failure, Outcome, standard_output};
 use crate::files::names::unpredictable_name;
 
 /// One of them.
@@ -38,7 +38,12 @@ impl Target {
     /// A path that is a directory, or ends as one, is a directory.
     pub(super) fn open(path: Option<&Path>, json: bool) -> Result<Self, Failure> {
         let Some(path) = path else {
-            return Ok(if json { Self::Object } else { Self::Standard });
+            // A listener whose results go nowhere takes nothing.
+            return match standard_output() {
+                Ok(_) if json => Ok(Self::Object),
+                Ok(_) => Ok(Self::Standard),
+                Err(error) => Err(Failure::io("cannot write to standard output", &error)),
+            };
         };
         let failed = |error| Failure::io(format_args!("cannot write {}", path.display()), &error);
         let slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");

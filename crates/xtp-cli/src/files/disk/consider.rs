@@ -185,8 +185,8 @@ impl Disk<'_> {
         self.want(entry, place, anew)
     }
 
-    /// Gives what is there already the rights it is to have; false if it cannot stay: a file that another user made gets no new owner, who would
-    /// trust what that user can still write.
+    /// Gives what is there already the rights it is to have; false if it cannot stay: a file that another user made gets no new owner, for
+    /// that user can still write it.
     fn keep(&self, entry: &Entry, folder: &Folder, name: &[u8], seen: &Seen) -> std::io::Result<bool> {
         let kept = if self.options.owner { 0o7777 } else { 0o777 };
         let owner = (self.options.owner && seen.owner() != entry.owner).then_some(entry.owner);
