@@ -54,8 +54,6 @@ pub(crate) struct Listeners {
     by_id: BTreeMap<u32, Listener>,
     by_port: BTreeMap<Option<u16>, ListenerId>,
     next: u32,
-    /// How often one came or went.
-    changes: u64,
 }
 
 impl Listeners {
@@ -66,7 +64,6 @@ impl Listeners {
             by_id: BTreeMap::new(),
             by_port: BTreeMap::new(),
             next: 0,
-            changes: 0,
         }
     }
 
@@ -118,7 +115,6 @@ impl Listeners {
     }
 
     fn insert(&mut self, id: ListenerId, options: ListenOptions) {
-        self.changes += 1;
         let (proved, unproved) = (
             Proved::new(options.backlog, self.hash),
             Unproved::new(options.backlog, self.hash),
@@ -138,17 +134,11 @@ impl Listeners {
     /// `NoListener`.
     pub(crate) fn remove(&mut self, id: ListenerId) -> Result<ListenOptions, Error> {
         let gone = self.by_id.remove(&id.0).ok_or(Error::NoListener)?;
-        self.changes += 1;
         let place = gone.options.service_number;
         if self.by_port.get(&place) == Some(&id) {
             self.by_port.remove(&place);
         }
         Ok(gone.options)
-    }
-
-    /// How often one came or went: as long as it stays the same, [`find`](Self::find) says the same.
-    pub(crate) fn changes(&self) -> u64 {
-        self.changes
     }
 
     /// The listener with this identifier.

@@ -165,13 +165,18 @@ impl Tuning {
     /// No half may come to keep more than `most` octets.
     pub(crate) fn bound(&mut self, most: u64) {
         if self.recv_limit() > most {
-            self.recv_capacity = self.recv_capacity.min(most);
+            self.recv_capacity = self.bounded_capacity(most);
             self.recv_capacity_max = Some(most);
         }
         if self.send_limit() > most {
             self.send_capacity = self.send_capacity.min(most);
             self.send_capacity_max = Some(most);
         }
+    }
+
+    /// Octets this reader buffers at first where no half may come to keep more than `most`.
+    pub(crate) fn bounded_capacity(&self, most: u64) -> u64 {
+        self.recv_capacity.min(most)
     }
 
     /// Octets this writer may come to retain.

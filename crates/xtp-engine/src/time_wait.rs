@@ -29,21 +29,6 @@ pub(crate) struct TimeWait {
 }
 
 impl TimeWait {
-    /// The numbers of whoever has said this, and nothing since.
-    pub(crate) fn of(header: &Header, control: Control, own: u64) -> Self {
-        Self {
-            key: header.key,
-            own,
-            options: header.options,
-            sort: header.sort,
-            rseq: control.rseq,
-            alloc: control.alloc,
-            seq: header.seq,
-            echo: Some(control.echo),
-            sync: header.sync,
-        }
-    }
-
     /// A packet with this sync came late and is answered.
     pub(crate) fn answer(&mut self, sync: u32) {
         if self.echo.is_none_or(|newest| serial_gt(sync, newest)) {

@@ -318,17 +318,6 @@ impl TransmitBatch {
         }
     }
 
-    /// The train from number `first` on, if there is one only, and what of it lies in the arena before any payload.
-    pub(crate) fn only_from(&self, first: usize) -> Option<(&Train, &[u8])> {
-        let [train] = self.trains.get(first..)? else {
-            return None;
-        };
-        match self.pieces.get(train.pieces.start)? {
-            Piece::Arena(range) => Some((train, &self.arena[range.clone()])),
-            _ => None,
-        }
-    }
-
     /// Adds one datagram: `head` lies at the end of the arena from `head_at` on, `payload` follows it.
     /// Joins the previous train where destination and size allow.
     #[inline]

@@ -139,11 +139,6 @@ impl ExtendedTraffic<'_> {
         Ok(writer.len())
     }
 
-    /// Where in a specifier the time lies.
-    pub(crate) const fn time_at(&self) -> usize {
-        size_of::<Prefix>() + core::mem::offset_of!(RawExtended, time)
-    }
-
     /// The 48 octets before the TLVs, for a specifier of `length` octets.
     pub(crate) fn put_fixed(&self, length: usize, writer: &mut Cursor<'_>) -> Result<(), EncodeError> {
         let length = U16::new(u16::try_from(length).map_err(|_| EncodeError::TooLong)?);

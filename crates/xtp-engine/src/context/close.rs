@@ -25,6 +25,13 @@ pub(crate) const LINGER: Duration = Duration::from_secs(60);
 /// How long nobody has to be listening at a port to be taken for nobody: a server that starts anew needs a moment.
 const CERTAINTY: Duration = Duration::from_millis(100);
 
+/// How long an initiator whose WTIMER is this long answers stragglers (§3.7).
+pub(crate) fn afterlife(wtimer: Duration) -> Duration {
+    let life = (20 * wtimer).clamp(Duration::from_secs(1), Duration::from_secs(10));
+    // Whole seconds: few different lives, so those in time-wait expire in the order they came.
+    Duration::from_secs(life.as_secs() + u64::from(life.subsec_nanos() > 0))
+}
+
 impl Context {
     /// The association is over for this end.
     pub(crate) fn finish(&mut self, reason: CloseReason, env: &mut Env<'_>) {
@@ -72,12 +79,7 @@ impl Context {
         match self.role {
             // The engine's tombstone answers for it.
             Role::Responder => Duration::ZERO,
-            Role::Initiator => {
-                let life =
-                    (20 * self.rtt.wtimer_base()).clamp(Duration::from_secs(1), Duration::from_secs(10));
-                // Whole seconds: few different lives, so those in time-wait expire in the order they came.
-                Duration::from_secs(life.as_secs() + u64::from(life.subsec_nanos() > 0))
-            }
+            Role::Initiator => afterlife(self.rtt.wtimer_base()),
         }
     }
 

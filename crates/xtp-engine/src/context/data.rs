@@ -75,7 +75,7 @@ impl Context {
         let protection = env.config.protection();
         let status = xdata.then(|| (self.control_segment(None), self.delay_us(env.now)));
         let at = match segment.tag {
-            None => write(out, header, protection, status, payload),
+            None => write_packet(out, header, protection, status, payload),
             Some(tag) => write_tagged(out, header, protection, (status, tag), payload),
         };
         let left = Transmission {
@@ -204,7 +204,7 @@ fn tell(status: Status, packet: &mut Writer<'_>) -> Result<(), EncodeError> {
 
 /// A packet without a tag, which `payload` is to follow; where it begins.
 #[inline]
-fn write<'p, P>(
+pub(crate) fn write_packet<'p, P>(
     out: &mut TransmitBatch,
     header: Header,
     protection: Protection,

@@ -1,12 +1,12 @@
 //! Turning decided packets into octets: header and segments in the arena, payload by reference.
 
+use super::stated::Stated;
 use super::{Context, Env, Opening, Role};
-use crate::options::{Rate, Tuning};
+use crate::options::Tuning;
 use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use xtp_wire::{
-    BasicTraffic, Body, Caps, Control, DataSegment, EncodeError, ExtendedTraffic, ExtendedTrafficBuilder,
-    First, Format, Header, Options, Tlv, Tlvs, Traffic, Writer, size,
+    Body, Caps, Control, DataSegment, EncodeError, First, Format, Header, Options, Traffic, Writer, size,
 };
 
 /// Payloads up to this size are copied next to their header: cheaper than another piece for the kernel.
@@ -14,7 +14,7 @@ pub(crate) const COPY_LIMIT: usize = 256;
 /// Room for a specifier with every TLV we send, without padding.
 const SPECIFIER_ROOM: usize = 192;
 /// The same with an address before it.
-pub(super) const FIRST_ROOM: usize = SPECIFIER_ROOM + 48;
+pub(crate) const FIRST_ROOM: usize = SPECIFIER_ROOM + 48;
 
 /// Header fields that differ from packet to packet.
 pub(super) struct Draft {
@@ -195,37 +195,11 @@ impl Context {
         if self.pattern.one_way {
             return Traffic::None { service }.encode(out).unwrap_or(8);
         }
-        let max_data = self.stated_max_data();
-        let (inward, outward) = (self.stated_in_rate(), self.tuning.out_rate);
-        if !self.states_extended() {
-            let narrow = |rate: Rate| u32::try_from(rate.octets_per_second).unwrap_or(u32::MAX);
-            let basic = BasicTraffic {
-                service,
-                maxdata: max_data,
-                inrate: narrow(inward),
-                inburst: inward.burst,
-                outrate: narrow(outward),
-                outburst: outward.burst,
-            };
-            return Traffic::Basic(basic).encode(out).unwrap_or(24);
+        let stated = self.stated();
+        match self.states_extended() {
+            true => stated.encode(out, pad_to),
+            false => stated.encode_basic(out),
         }
-        let fixed = ExtendedTraffic {
-            service,
-            maxdata: max_data,
-            inrate: inward.octets_per_second,
-            outrate: outward.octets_per_second,
-            inburst: inward.burst,
-            outburst: outward.burst,
-            credit: self.reader.alloc,
-            caps: self.offered,
-            time: self.opening.as_ref().map_or(0, |opening| opening.time),
-            tlvs: Tlvs::default(),
-        };
-        let mut builder = ExtendedTrafficBuilder::new(fixed);
-        self.add_tlvs(&mut builder);
-        builder.pad_to(pad_to);
-        let length = builder.encoded_len();
-        builder.encode(out).unwrap_or(length)
     }
 
     /// Whether our specifiers have tformat 0x80: not towards a peer that may be a legacy one (§2.7).
@@ -235,36 +209,28 @@ impl Context {
         !self.offered.is_empty() && !in_doubt
     }
 
-    fn add_tlvs(&self, builder: &mut ExtendedTrafficBuilder<'_>) {
-        // A specifier with one of these too many cannot be built; the limit is far above what is added here.
+    /// What our specifiers say as of now.
+    fn stated(&self) -> Stated<'_> {
+        let (app_buf, sock_buf) = self.stated_buffers();
+        let plain = Stated {
+            service: self.pattern.service,
+            max_data: self.stated_max_data(),
+            in_rate: self.stated_in_rate(),
+            out_rate: self.tuning.out_rate,
+            credit: self.reader.alloc,
+            caps: self.offered,
+            app_buf,
+            sock_buf,
+            spans: self.reader.max_spans,
+            ..Stated::default()
+        };
         match &self.opening {
-            Some(opening) if self.role == Role::Initiator => {
-                if let Some(token) = opening.token {
-                    let _ = builder.tlv(&Tlv::Token(token));
-                }
-                if let Some(client) = opening.client {
-                    let _ = builder.tlv(&Tlv::Client(client));
-                }
-                if let Some(name) = opening.instance {
-                    let _ = builder.tlv(&Tlv::Instance(name.get()));
-                }
-                if let Some(point) = &opening.point {
-                    let _ = builder.tlv(&Tlv::Catchup(**point));
-                }
-            }
-            _ => {
-                if let Some(token) = self.peer_token()
-                    && self.offered.contains(Caps::COOKIE)
-                {
-                    let _ = builder.tlv(&Tlv::Token(token));
-                }
-            }
-        }
-        for tlv in self.window_tlvs() {
-            let _ = builder.tlv(&tlv);
-        }
-        if self.reader.max_spans != super::setup::DEFAULT_SPANS {
-            let _ = builder.tlv(&Tlv::EcntlMax(self.reader.max_spans as u16));
+            Some(opening) if self.role == Role::Initiator => plain.of_opening(opening),
+            opening => Stated {
+                time: opening.as_ref().map_or(0, |opening| opening.time),
+                token: self.peer_token().filter(|_| self.offered.contains(Caps::COOKIE)),
+                ..plain
+            },
         }
     }
 
@@ -293,7 +259,7 @@ impl Context {
 }
 
 /// maxdata as an end states it that takes datagrams of up to `largest_datagram` octets.
-pub(super) fn max_data_to_state(largest_datagram: usize, tuning: &Tuning) -> u32 {
+pub(crate) fn max_data_to_state(largest_datagram: usize, tuning: &Tuning) -> u32 {
     let path = size::payload(largest_datagram) as u32;
     // Half the reader's room at most (§5.1.1): a segment that never fits its credit waits for every window.
     let room = u32::try_from(tuning.recv_capacity / 2).unwrap_or(u32::MAX);

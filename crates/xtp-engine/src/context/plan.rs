@@ -296,20 +296,10 @@ impl Context {
     }
 
     /// Octets that fit FIRST with so many before its data, and leave with it.
-    pub(crate) fn room_of_first(&self, ahead: usize) -> usize {
+    pub(super) fn room_of_first(&self, ahead: usize) -> usize {
         let room = size::payload(self.peer.mtu.current()).saturating_sub(ahead);
         let most = u64::from(self.writer.max_data).min(self.initial_allowance());
         room.min(self.segment_size()).min(most as usize)
-    }
-
-    /// Octets that fit a first packet like the one that has just left, with so many before its data, and leave with it.
-    pub(crate) fn room_of_answer(&self, ahead: usize) -> usize {
-        let most = match self.tuning.no_flow {
-            true => u64::MAX,
-            false => self.writer.credit.alloc,
-        };
-        let room = self.segment_size().saturating_sub(ahead);
-        room.min(usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     /// Room for user octets in the next packet of `plan`.

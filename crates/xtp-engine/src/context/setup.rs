@@ -84,7 +84,7 @@ pub(crate) struct Acceptance<'a> {
 }
 
 /// The allowance of §2.4 for a stated maxdata.
-pub(super) fn allowance(max_data: u32) -> u64 {
+pub(crate) fn allowance(max_data: u32) -> u64 {
     let m = u64::from(if max_data == 0 { UNKNOWN_MAX_DATA } else { max_data });
     (10 * m).min((2 * m).max(14_600))
 }
@@ -96,7 +96,7 @@ pub(super) fn agreed_max_data(theirs: u32, ours: u32) -> u32 {
 }
 
 /// What a responder's writer begins with, before it knows what is agreed.
-fn first_max_data(theirs: u32) -> u32 {
+pub(crate) fn begun_max_data(theirs: u32) -> u32 {
     theirs.max(UNKNOWN_MAX_DATA)
 }
 
@@ -104,7 +104,7 @@ fn first_max_data(theirs: u32) -> u32 {
 /// and tells nothing of a largest segment.
 pub(crate) fn begins_as_usual(theirs: u32, data: usize, largest_datagram: usize, tuning: &Tuning) -> bool {
     let ours = max_data_to_state(largest_datagram, tuning);
-    agreed_max_data(theirs, ours) == first_max_data(theirs) && data as u64 <= allowance(theirs)
+    agreed_max_data(theirs, ours) == begun_max_data(theirs) && data as u64 <= allowance(theirs)
 }
 
 /// The longest datagram to `addr`.
@@ -221,7 +221,7 @@ impl Context {
             _ => 0,
         };
         self.grant_initially(allowance(max_data));
-        self.writer.max_data = self.writer.max_data.min(first_max_data(max_data));
+        self.writer.max_data = self.writer.max_data.min(begun_max_data(max_data));
         self.take_limits(traffic, env);
         if self.only_listens() {
             // As if its initiator had said RCLOSE: there is nobody to take anything.
@@ -269,18 +269,24 @@ impl Context {
     }
 }
 
-fn path_search(
-    identity: &Identity,
-    addr: SocketAddr,
-    config: &EngineConfig,
-    now: Time,
-) -> (MtuSearch, usize) {
+/// What a packet may take on the way to `addr` as it begins, and the largest datagram that is searched for.
+pub(crate) fn first_datagram(identity: &Identity, addr: SocketAddr, config: &EngineConfig) -> (usize, usize) {
     let largest = largest_datagram(identity.is_local, addr, config);
     let largest = largest.min(identity.path_limit.unwrap_or(largest));
     let start = match identity.is_local {
         true => config.local_datagram.max(LEAST_DATAGRAM).min(largest),
         false => config.base_datagram.min(largest),
     };
+    (start, largest)
+}
+
+fn path_search(
+    identity: &Identity,
+    addr: SocketAddr,
+    config: &EngineConfig,
+    now: Time,
+) -> (MtuSearch, usize) {
+    let (start, largest) = first_datagram(identity, addr, config);
     let base = config.base_datagram.min(start);
     (
         MtuSearch::new(base, start, largest, identity.is_local, addr.is_ipv6(), now),

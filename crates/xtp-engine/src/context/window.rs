@@ -9,7 +9,7 @@ use crate::congestion::Control;
 use crate::options::{ErrorControl, Rate};
 use crate::recv::{Arrival, ReceiverWindow};
 use crate::transmit::Ecn;
-use xtp_wire::{Caps, Options, Tlv, Xcntl, XcntlFlags};
+use xtp_wire::{Caps, Options, Xcntl, XcntlFlags};
 
 /// Octets as the u32 of a TLV.
 fn narrow(octets: u64) -> u32 {
@@ -17,14 +17,14 @@ fn narrow(octets: u64) -> u32 {
 }
 
 impl Context {
-    /// What our half of the profile adds to a specifier.
-    pub(super) fn window_tlvs(&self) -> impl Iterator<Item = Tlv<'static>> {
+    /// What our half of the profile adds to a specifier: the buffers of TLV 8 and 9.
+    pub(super) fn stated_buffers(&self) -> (Option<u32>, Option<u32>) {
         let obeys = matches!(self.writer.control, Control::Kdd(_));
-        let appbuf = obeys.then(|| Tlv::AppBuf(narrow(self.tuning.send_capacity)));
-        let sockbuf = self
-            .ships_window_in_terms()
-            .then(|| Tlv::SockBuf(narrow(self.reader.credit.capacity())));
-        appbuf.into_iter().chain(sockbuf)
+        let ships = self.ships_window_in_terms();
+        (
+            obeys.then(|| narrow(self.tuning.send_capacity)),
+            ships.then(|| narrow(self.reader.credit.capacity())),
+        )
     }
 
     /// The peer's writer wants a window.

@@ -2,7 +2,6 @@
 
 use super::Engine;
 use super::peers::Knowledge;
-use super::responder::Terms;
 use crate::admit::{Credentials, Decision, Incoming, TombstoneRef, Verdict, is_pure_datagram};
 use crate::context::delivery::asks_for_delivery;
 use crate::context::{Acceptance, Env, Identity, Transition};
@@ -10,7 +9,6 @@ use crate::event::{Event, ListenerId};
 use crate::transmit::Datagram;
 use core::net::IpAddr;
 use rand_core::Rng;
-use std::sync::Arc;
 use xtp_wire::{Address, Caps, ClientId, DiagValue, First, GroupPoint, Header, Packet, Tlv, Token, Traffic};
 
 /// Sequence numbers from here on are refused on FIRST: those of the octets that follow never wrap.
@@ -66,25 +64,6 @@ impl Claim {
         claim
     }
 
-    /// It was told a token.
-    pub(super) fn has_token(&self) -> bool {
-        self.token.is_some()
-    }
-
-    /// Of a FIRST that says no more than others of its client, but when it was created and which of its associations it is.
-    pub(super) fn usual(time: u32, client: ClientId, takes_cookie: bool) -> Self {
-        Self {
-            extended: true,
-            time: Some(time),
-            client: Some(client),
-            token: None,
-            instance: None,
-            point: None,
-            takes_cookie,
-            is_special: false,
-        }
-    }
-
     /// Time of creation and client.
     pub(super) fn identity(&self) -> (Option<u32>, Option<ClientId>) {
         (self.time, self.client)
@@ -97,8 +76,6 @@ pub(super) struct Request<'a> {
     pub(super) service: u8,
     pub(super) address: Address,
     pub(super) claim: Claim,
-    /// Of one that says what the last of its client said: on which terms that was taken.
-    pub(super) known: Option<Arc<Terms>>,
 }
 
 /// Why no context is made of a FIRST, and what is said about it.
@@ -124,33 +101,22 @@ impl Engine {
             service,
             address: first.address,
             claim: Claim::of(&first.traffic),
-            known: None,
         };
-        self.take_request(&request, Some((packet, first)), datagram);
-    }
-
-    /// Takes a FIRST, of which only what is `known` need not be given whole.
-    pub(super) fn take_request(
-        &mut self,
-        request: &Request<'_>,
-        whole: Option<(&Packet<'_>, &First<'_>)>,
-        datagram: &Datagram<'_>,
-    ) {
-        let Request { header, claim, .. } = request;
-        let pure = is_pure_datagram(header.options, request.service);
-        if !claim.has_token()
+        let Request { header, claim, .. } = &request;
+        let pure = is_pure_datagram(header.options, service);
+        if claim.token.is_none()
             && self.pressure.ignores(self.now, datagram.src)
             && !self.validated.contains(self.now, datagram.src.ip())
         {
             self.stats.ignored += 1;
             return;
         }
-        let admitted = self.judge(request, datagram).and_then(|listener| {
-            let validated = self.admit(request, (listener, pure), datagram)?;
+        let admitted = self.judge(&request, datagram).and_then(|listener| {
+            let validated = self.admit(&request, (listener, pure), datagram)?;
             Ok((listener, validated, pure))
         });
         match admitted {
-            Ok(facts) => self.accept(request, whole, facts, datagram),
+            Ok(facts) => self.accept(&request, (packet, first), facts, datagram),
             Err(Rejection::Replay(at)) => self.replay(at, datagram),
             Err(Rejection::Silent) => {}
             // Be it of one packet or of several.
@@ -237,13 +203,8 @@ impl Engine {
                 .catch_up_listener(point, datagram.src)
                 .map_err(Rejection::Diag);
         }
-        let found = match &request.known {
-            Some(terms) => Ok(terms.listener()),
-            None => self
-                .listeners
-                .find(address.domain(), address.port(), request.service),
-        };
-        found
+        self.listeners
+            .find(address.domain(), address.port(), request.service)
             .and_then(|id| self.listeners.check(id, header.options).map(|()| id))
             .map_err(|refusal| {
                 let value = DiagValue::try_from(refusal.diag_value());
@@ -305,23 +266,19 @@ impl Engine {
         }
     }
 
-    /// `facts`: its listener, whether its source is validated, whether it is a pure datagram. Of one that is known a record is made,
-    /// which takes no more than its request.
+    /// `facts`: its listener, whether its source is validated, whether it is a pure datagram.
     fn accept(
         &mut self,
         request: &Request<'_>,
-        whole: Option<(&Packet<'_>, &First<'_>)>,
+        (packet, first): (&Packet<'_>, &First<'_>),
         facts: (ListenerId, bool, bool),
         datagram: &Datagram<'_>,
     ) {
         let (listener, validated, pure) = facts;
-        let first = whole.map(|(_, first)| first);
         if !pure && self.take_whole(request, first, (listener, validated), datagram) {
             return;
         }
-        let (Some((packet, first)), claim) = (whole, &request.claim) else {
-            return;
-        };
+        let claim = &request.claim;
         let seconds = self.utc_ms() / 1_000;
         let source_token = claim
             .takes_cookie

@@ -23,7 +23,6 @@ impl Engine {
     ) -> Result<R, Error> {
         self.advance(now);
         let slot = self.slot_of_context(id)?;
-        self.initiators.expect_nothing_usual_of(slot);
         self.run_command(slot, act)
     }
 
@@ -296,7 +295,6 @@ impl Engine {
         }
         self.advance(now);
         let slot = self.slot_of_context(id)?;
-        self.learn_before_release(slot);
         let at = self.now;
         let over = |context: &mut Context, env: &mut Env<'_>| {
             context.release(env);

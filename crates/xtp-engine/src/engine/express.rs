@@ -403,7 +403,6 @@ impl Engine {
         }
         self.now = self.now.max(now);
         self.ration(slot, 0);
-        let observed = self.is_observed(slot);
         let Some(context) = self.contexts.awake_mut(slot) else {
             return false;
         };
@@ -413,7 +412,7 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        if observed || self.routes.enter(context, env.now) || !context.turn_quietly(&env) {
+        if self.routes.enter(context, env.now) || !context.turn_quietly(&env) {
             return false;
         }
         self.scheduler.pop(now);

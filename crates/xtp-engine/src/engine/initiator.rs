@@ -1,9 +1,9 @@
 //! A pending initiator: an association of one message that this end began, without a context.
 //!
-//! `Due -> Sent -> Answered`, in a slot of its own like a context, as many at once as there may be associations. FIRST leaves
-//! from the last one of its kind (`template`), the answer is compared with the last one of its kind (`answer`), END leaves
-//! (`turn`), and what the association leaves behind is put in its place (`ending`). What it would have been told or sent is the
-//! same at each moment as with a context, so whatever else happens to it may make the context at any time (`promote`).
+//! `Due -> Sent -> Answered`, in a slot of its own like a context, as many at once as there may be associations. FIRST is made of what
+//! it was opened with (`first`), the answer says whether it ends the association (`answer`), END leaves (`turn`), and what the
+//! association leaves behind is put in its place (`ending`). What it would have been told or sent is the same at each moment
+//! as with a context, so whatever else happens to it may make the context at any time (`promote`).
 
 use super::Engine;
 use super::opening::Prepared;
@@ -17,14 +17,11 @@ use crate::time::Time;
 use answer::Answer;
 use bytes::Bytes;
 use core::net::SocketAddr;
-use ending::{Ending, Observed};
-use std::sync::Arc;
-use template::Template;
 
 mod answer;
 mod ending;
+mod first;
 mod promote;
-mod template;
 mod turn;
 
 /// Memory of records kept for the next ones.
@@ -40,8 +37,6 @@ pub(super) struct Initiator {
     /// It needs no context before.
     until: Time,
     state: State,
-    /// Number of the template its FIRST left from.
-    template: u64,
     /// Octets it promised to keep beside those of its request, since FIRST left.
     granted: u64,
     /// The datagram with the answer.
@@ -54,39 +49,16 @@ pub(super) struct Initiator {
 enum State {
     /// FIRST has to leave.
     Due,
-    /// FIRST has left. Only its answer is awaited, if it is known what follows; else the context is made as soon as there
-    /// is time.
-    Sent { left: Time, ending: Option<Arc<Ending>> },
+    /// FIRST has left; its answer is awaited.
+    Sent { left: Time },
     /// The answer came, which ends it.
-    Answered {
-        left: Time,
-        ending: Arc<Ending>,
-        answer: Answer,
-    },
+    Answered { left: Time, answer: Answer },
 }
 
-/// The context that was begun last.
-#[derive(Clone, Copy, Debug)]
-struct Begun {
-    slot: u32,
-    /// Number of the template its FIRST left from.
-    template: u64,
-    /// Octets of a packet's data as it began: a path that changes since is its own, not that of others.
-    segment: usize,
-}
-
-/// What is known of initiators from those before.
+/// How many there are, and memory for more.
 #[derive(Default)]
 pub(super) struct Initiators {
     count: usize,
-    /// The last FIRST that was made by a context, and how many were.
-    template: Option<Template>,
-    templates: u64,
-    ending: Option<Arc<Ending>>,
-    /// The context that was begun last, if its user asked for nothing else since.
-    begun: Option<Begun>,
-    /// What came for it, until its turn.
-    observed: Option<Observed>,
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     pool: Vec<Box<Initiator>>,
 }
@@ -122,23 +94,23 @@ impl Initiator {
         }
     }
 
-    fn answered(&self) -> Option<(&Ending, &Answer)> {
+    fn answered(&self) -> Option<&Answer> {
         match &self.state {
-            State::Answered { ending, answer, .. } => Some((ending.as_ref(), answer)),
+            State::Answered { answer, .. } => Some(answer),
             _ => None,
         }
     }
 
-    fn answered_mut(&mut self) -> Option<(&Ending, &mut Answer)> {
+    fn answered_mut(&mut self) -> Option<&mut Answer> {
         match &mut self.state {
-            State::Answered { ending, answer, .. } => Some((&**ending, answer)),
+            State::Answered { answer, .. } => Some(answer),
             _ => None,
         }
     }
 
     /// Whether it had its last turn.
     fn is_over(&self) -> bool {
-        self.answered().is_some_and(|(_, answer)| answer.left.is_some())
+        self.answered().is_some_and(|answer| answer.left.is_some())
     }
 
     /// Whether a packet of it has to leave.
@@ -146,13 +118,12 @@ impl Initiator {
         match &self.state {
             State::Due => true,
             State::Sent { .. } => false,
-            State::Answered { ending, answer, .. } => answer.left.is_none() && !ending.is_end(),
+            State::Answered { answer, .. } => answer.left.is_none() && !answer.ends,
         }
     }
 
     fn is_released(&self) -> bool {
-        self.answered()
-            .is_some_and(|(_, answer)| answer.released.is_some())
+        self.answered().is_some_and(|answer| answer.released.is_some())
     }
 
     /// Octets it keeps or promised to keep, as of its last turn.
@@ -186,7 +157,6 @@ impl Initiators {
                 asked,
                 until,
                 state: State::Due,
-                template: 0,
                 granted: 0,
                 datagram: Retained::default(),
                 first: Vec::new(),
@@ -218,13 +188,6 @@ impl Initiators {
     pub(super) fn count(&self) -> usize {
         self.count
     }
-
-    /// The user of an association asks for more than others did, or it is another in that slot: what it will say is not
-    /// known from them, nor does it tell anything of those that follow.
-    pub(super) fn expect_nothing_usual_of(&mut self, slot: u32) {
-        self.begun.take_if(|begun| begun.slot == slot);
-        self.observed.take_if(|observed| observed.is_of(slot));
-    }
 }
 
 impl Engine {
@@ -244,28 +207,26 @@ impl Engine {
     ) -> Result<ContextId, Error> {
         let simple = self.config.overrides.express
             && !self.memory.is_rationed()
-            && !options.one_way
-            && !options.tuning.no_error
-            && !options.tuning.matched
-            && options.expected_answer == 0
-            && !data.is_empty();
-        // The first message of its kind may need more than one packet.
-        let template = self.initiators.template.as_ref();
-        let room = template.map_or(SHORT, Template::room);
-        let long = data.len() > room || data.len() as u64 > options.tuning.send_capacity;
-        if !simple || long {
-            let id = self.open(now, peer, options)?;
-            if let Err(error) = self.submit(now, id, data) {
-                self.release(now, id)?;
-                return Err(error);
-            }
-            return Ok(id);
+            && first::is_simple(&options, &self.config)
+            && (1..=SHORT).contains(&data.len())
+            && data.len() as u64 <= options.tuning.send_capacity;
+        if !simple {
+            return self.open_with_context(now, peer, options, data);
         }
         self.advance(now);
         let prepared = self.prepare(peer, &options)?;
+        let facts = first::Facts {
+            peer,
+            options: &options,
+            prepared: &prepared,
+            config: &self.config,
+        };
+        if prepared.legacy || !facts.has_room(data.len()) {
+            let id = self.open_prepared(&prepared, peer, &options);
+            return self.submit(now, id, data);
+        }
         let (id, sort, asked) = (prepared.identity.id, options.tuning.sort, self.now);
         let slot = self.contexts.hold();
-        self.initiators.expect_nothing_usual_of(slot);
         self.demux.insert_own(prepared.identity.key, slot);
         let request = std::mem::take(data);
         let record = self.initiators.record(peer, options, prepared, request, asked);
@@ -278,12 +239,30 @@ impl Engine {
         Ok(id)
     }
 
-    fn submit(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> Result<(), Error> {
-        let accepted = self.send(now, id, data.clone(), true)?;
-        let _ = data.split_to(accepted.min(data.len()));
-        match data.is_empty() {
-            true => self.close_writer(now, id),
-            false => Ok(()),
+    fn open_with_context(
+        &mut self,
+        now: Time,
+        peer: SocketAddr,
+        options: OpenOptions,
+        data: &mut Bytes,
+    ) -> Result<ContextId, Error> {
+        let id = self.open(now, peer, options)?;
+        self.submit(now, id, data)
+    }
+
+    fn submit(&mut self, now: Time, id: ContextId, data: &mut Bytes) -> Result<ContextId, Error> {
+        let accepted = self.send(now, id, data.clone(), true);
+        let closed = accepted.and_then(|accepted| {
+            let _ = data.split_to(accepted.min(data.len()));
+            match data.is_empty() {
+                true => self.close_writer(now, id),
+                false => Ok(()),
+            }
+        });
+        if let Err(error) = closed {
+            self.release(now, id)?;
+            return Err(error);
         }
+        Ok(id)
     }
 }

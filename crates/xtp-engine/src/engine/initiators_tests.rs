@@ -7,7 +7,7 @@ use crate::{
 use bytes::Bytes;
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_wire::{Format, Header, Options};
+use xtp_wire::{Body, Control, DataSegment, Format, Header, Key, Options, Packet};
 
 const PORT: u16 = 9;
 const MANY: usize = 64;
@@ -357,4 +357,47 @@ fn what_the_carrier_says_of_a_peer_reaches_all_who_asked_it() {
         (reasons, std::mem::take(&mut world.told[0]).len())
     });
     assert_eq!(told[0], told[1]);
+}
+
+/// A server that says more than it was let: what is beyond the credit goes the way of all such octets.
+#[test]
+fn an_answer_beyond_the_credit_is_none() {
+    let mut options = paradigm::transaction(PORT);
+    options.tuning.recv_capacity = 200;
+    let ends = [true, false].map(|express| {
+        let mut world = World::new(express, |_| {});
+        let id = world.begin(1, &options)[0];
+        let first = Header::parse(&world.turn(0)[0]).unwrap();
+        let data = [7; 8_000];
+        let answer = Packet {
+            header: Header {
+                key: Key::returned(first.key.value()),
+                options: Options::RCLOSE | Options::WCLOSE | Options::EOM | Options::NOCHECK,
+                format: Format::Xdata,
+                sync: 5,
+                ..first
+            },
+            body: Body::Xdata {
+                control: Control {
+                    rseq: 64,
+                    alloc: 64,
+                    echo: first.sync,
+                },
+                delay_us: 0,
+                data: DataSegment {
+                    tag: None,
+                    data: &data,
+                },
+            },
+            padding: 0,
+        };
+        let mut octets = vec![0; 9_000];
+        let len = answer.encode(&mut octets).unwrap();
+        octets.truncate(len);
+        world.deliver(0, &[octets]);
+        let read = world.ends[0].read(world.now, id, usize::MAX);
+        (format!("{read:?}"), world.turn(0), world.told[0].clone())
+    });
+    let [ahead, plain] = ends;
+    assert_eq!(ahead, plain);
 }

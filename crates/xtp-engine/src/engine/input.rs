@@ -14,9 +14,6 @@ impl Engine {
     /// Takes one datagram of a receive batch. Nothing is sent before [`flush`](Self::flush).
     pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
         self.stats.received += 1;
-        if Header::is_of(datagram.data, Format::First) && self.take_known_first(now, &datagram) {
-            return;
-        }
         let parsed = Packet::parse(datagram.data);
         let packet = match &parsed {
             Ok(packet) => packet,
@@ -40,10 +37,7 @@ impl Engine {
         match self.lookup(&header, datagram.src) {
             Some(slot) if self.arrive_parsed(slot, packet, &datagram) => {}
             Some(slot) if self.take_for_pending(slot, packet, &datagram) => {}
-            Some(slot) => {
-                self.observe(slot, packet, &datagram);
-                self.deliver(slot, packet, &datagram);
-            }
+            Some(slot) => self.deliver(slot, packet, &datagram),
             None => self.take_unmatched(packet, &datagram),
         }
     }

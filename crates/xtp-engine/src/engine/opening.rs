@@ -48,10 +48,20 @@ impl Engine {
     pub fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) -> Result<ContextId, Error> {
         self.advance(now);
         let prepared = self.prepare(peer, &options)?;
+        Ok(self.open_prepared(&prepared, peer, &options))
+    }
+
+    /// The same of what is prepared.
+    pub(super) fn open_prepared(
+        &mut self,
+        prepared: &Prepared,
+        peer: SocketAddr,
+        options: &OpenOptions,
+    ) -> ContextId {
         let slot = self.contexts.insert();
-        self.place(slot, &prepared, peer, &options);
+        self.place(slot, prepared, peer, options);
         self.ration_opening(slot);
-        Ok(prepared.identity.id)
+        prepared.identity.id
     }
 
     /// What an association to `peer` begins with, drawn and counted.
@@ -96,7 +106,6 @@ impl Engine {
 
     /// Makes the association.
     pub(super) fn place(&mut self, slot: u32, prepared: &Prepared, peer: SocketAddr, options: &OpenOptions) {
-        self.initiators.expect_nothing_usual_of(slot);
         let Some(context) = self.contexts.at(slot) else {
             return;
         };

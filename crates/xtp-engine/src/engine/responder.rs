@@ -2,7 +2,7 @@
 //!
 //! `Received -> Answered -> Ended`, in a slot of its own like a context, as many at once as there may be associations. Admission is as
 //! ever: whether it was seen before, who listens, whether its source may be answered (`first`). What its user does is noted, as steps
-//! (`user`); the answer leaves as the last one to a FIRST that said the same (`answer`). Then nothing but END can follow soon; when it has
+//! (`user`); the answer is made of what FIRST said and the user gave (`answer`). Then nothing but END can follow soon; when it has
 //! come, what such an association leaves behind is put in its place (`end`). Whatever else happens makes the context: the functions that
 //! would have made it take the steps, each with the time of then (`promote`).
 
@@ -14,21 +14,16 @@ use crate::listener::Place;
 use crate::options::Tuning;
 use crate::time::Time;
 use crate::transmit::{Ecn, TransmitBatch};
-use answer::Answer;
 use bytes::Bytes;
-use clients::Answers;
 use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
-use std::sync::Arc;
 use xtp_wire::{Address, ClientId, ExtendedTraffic, Header, Options, Token, service};
 
 use super::retained::Retained;
 
 mod answer;
-mod clients;
 mod end;
 mod first;
-mod known;
 mod promote;
 mod user;
 pub use first::Welcomed;
@@ -49,7 +44,7 @@ type Claimed = (Option<u32>, Option<ClientId>);
 pub(super) struct Responder {
     identity: Identity,
     source_token: Option<Token>,
-    terms: Arc<Terms>,
+    terms: Terms,
     /// The peer's key, and the sync of its FIRST.
     key: u64,
     sync: u32,
@@ -74,8 +69,8 @@ pub(super) struct Responder {
     answer: Option<Bytes>,
     /// The answer ends the association, if it is one packet.
     unconfirmed: bool,
-    /// When the answer left, and as which.
-    answered: Option<(Time, Arc<Answer>)>,
+    /// When the answer left.
+    answered: Option<Time>,
     /// When END came, or left with the answer.
     ended: Option<Time>,
     /// The answer, for repetitions of FIRST, if it was the end.
@@ -136,7 +131,6 @@ enum Due {
 }
 
 /// What of a FIRST, and of how it was taken, decides what the answer says.
-#[derive(Clone, PartialEq)]
 struct Kind {
     src: SocketAddr,
     dst: Option<IpAddr>,
@@ -145,23 +139,21 @@ struct Kind {
     validated: bool,
     options: Options,
     sort: u16,
-    length: usize,
     address: Address,
     traffic: ExtendedTraffic<'static>,
 }
 
-/// What those of one kind have in common.
+/// On which terms one was taken.
 pub(super) struct Terms {
     kind: Kind,
     /// Of their listener, which may be gone.
     tuning: Tuning,
 }
 
-/// What is known of responders from those before.
+/// How many there are, and memory for more.
 #[derive(Default)]
 pub(super) struct Responders {
     count: usize,
-    answers: Answers,
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     pool: Vec<Box<Responder>>,
 }
@@ -174,11 +166,6 @@ impl Terms {
             .contains(Options::SORT)
             .then_some(self.kind.sort);
         crate::options::most_urgent(self.tuning.sort, theirs)
-    }
-
-    /// Who takes those.
-    pub(super) fn listener(&self) -> ListenerId {
-        self.kind.listener
     }
 }
 
@@ -315,7 +302,7 @@ impl Responders {
     fn record(
         &mut self,
         (identity, source_token): (Identity, Option<Token>),
-        terms: Arc<Terms>,
+        terms: Terms,
         header: &Header,
         message: Range<usize>,
         claimed: Claimed,
@@ -432,28 +419,15 @@ impl Engine {
         }
     }
 
-    /// It takes a context to know what to say; the first answer of its kind is remembered.
+    /// It takes a context to know what to say.
     #[inline(never)]
     fn turn_with_its_context(&mut self, slot: u32, out: &mut TransmitBatch) {
         if let Some(record) = self.contexts.responder_mut(slot) {
             record.dirty = false;
         }
-        let Some(record) = self.promote_responder(slot) else {
-            return;
-        };
-        if !record.is_due() {
+        if let Some(record) = self.promote_responder(slot) {
             self.turn(slot, out);
-        } else {
-            let before = out.begin();
-            self.turn(slot, out);
-            self.settle_last();
-            let context = self.contexts.awake(slot);
-            // One that took more than a packet says nothing of those that do not.
-            let answer = context.and_then(|context| Answer::of(&record, out, before, context));
-            if let Some(answer) = answer {
-                self.responders.answers.put(answer);
-            }
+            self.responders.keep(record);
         }
-        self.responders.keep(record);
     }
 }

@@ -86,7 +86,6 @@ impl Engine {
 
     pub(super) fn turn(&mut self, slot: u32, out: &mut TransmitBatch) {
         self.ration(slot, 0);
-        let observed = self.is_observed(slot);
         let Some(context) = self.contexts.at(slot) else {
             return self.turn_pending(slot, out);
         };
@@ -98,7 +97,6 @@ impl Engine {
             events: &mut self.events,
             rng: &mut self.rng,
         };
-        let before = observed.then(|| out.begin());
         context.flush(&mut env, out);
         if let Some(how) = context.restart {
             self.restart(slot, how);
@@ -109,10 +107,6 @@ impl Engine {
             self.wake_routes();
         }
         self.unsettled = Some(slot);
-        if let Some(before) = before {
-            self.settle_last();
-            self.learn_ending(slot, out, before);
-        }
     }
 
     /// A packet left before there was a context to count it.
@@ -359,13 +353,6 @@ impl Engine {
     pub(super) fn is_at_rest(&self) -> bool {
         self.is_settled() && self.scheduler.is_empty()
     }
-
-    /// Whether a turn has neither replies nor timers to see to.
-    #[inline]
-    pub(super) fn has_nothing_due(&self) -> bool {
-        self.replies.is_empty() && self.next_timer().is_none_or(|at| at > self.now)
-    }
-
     /// Whether nothing else is to be done, so that what came may be answered before any bookkeeping.
     #[inline]
     pub(super) fn may_answer_at_once(&mut self, now: Time) -> bool {

@@ -15,10 +15,8 @@ const SEEDS: u64 = 200;
 fn trace(seed: u64, change: impl Fn(&mut EngineConfig)) -> String {
     let mut out = Vec::new();
     let change = |host: &mut xtp_sim::host::HostConfig| {
-        // Whoever takes associations one by one stops only where the short way is, and takes less at once there.
-        if let Posts::OneByOne | Posts::Mixed = host.habits.posts {
-            host.habits.posts = Posts::One;
-        }
+        // What is waited for is taken as it comes where the short way is: its acknowledgement leaves afterwards, and grants more.
+        host.habits.posts = Posts::Nothing;
         // An END waits only where its answer went the short way.
         host.habits.defers_ends = false;
         change(&mut host.engine);

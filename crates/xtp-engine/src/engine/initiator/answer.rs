@@ -1,6 +1,6 @@
 //! The answer that ends a pending initiator's association.
 //!
-//! What it has to be is known from the last one of its kind. A caller who waits for nothing else is given its message, and END into
+//! What it has to be follows from FIRST. A caller who waits for nothing else is given its message, and END into
 //! its packet, in one and without events.
 
 use super::super::expected::Offer;
@@ -14,6 +14,7 @@ use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use bytes::Bytes;
 use core::net::IpAddr;
 use core::ops::Range;
+use core::time::Duration;
 use xtp_wire::Packet;
 
 /// An answer that ends its association.
@@ -23,8 +24,12 @@ pub(super) struct Answer {
     pub(super) came: (Option<IpAddr>, Ecn),
     /// Its sync.
     pub(super) sync: u32,
-    /// How long the peer says that it kept the answer.
-    pub(super) delay: Option<u32>,
+    /// The round trip that it gave.
+    pub(super) sample: Option<Duration>,
+    /// It said how far the request came.
+    pub(super) acknowledges: bool,
+    /// It said END itself.
+    pub(super) ends: bool,
     /// Where its message lies.
     message: Range<usize>,
     /// Its message was read.
@@ -36,6 +41,16 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    /// Octets of its message.
+    pub(super) fn octets(&self) -> u64 {
+        self.message.len() as u64
+    }
+
+    /// Whether nothing of it is unread.
+    pub(super) fn is_read(&self) -> bool {
+        self.unread() == 0
+    }
+
     /// Octets to read.
     fn unread(&self) -> usize {
         if self.read { 0 } else { self.message.len() }
@@ -74,10 +89,7 @@ impl Engine {
         let Some(record) = self.contexts.initiator(slot) else {
             return false;
         };
-        let Some((ending, _)) = record.answered() else {
-            return false;
-        };
-        let (id, urgency, over) = (record.id(), ending.urgency(), ending.is_end());
+        let (id, urgency, over) = (record.id(), record.urgency(), said.ends);
         if self.meets(slot, Offer::Answer(id, said.data.len())) {
             return true;
         }
@@ -99,16 +111,12 @@ impl Engine {
         datagram: &Datagram<'_>,
     ) -> Option<Said<'a>> {
         let record = self.contexts.initiator(slot)?;
-        let State::Sent {
-            ending: Some(ending),
-            left,
-        } = &record.state
-        else {
+        let State::Sent { left } = record.state else {
             return None;
         };
-        let said = ending.expects(record, packet, datagram)?;
         let usual = now < record.until && !self.memory.is_rationed();
-        (usual && ending.foresees_after(record, (*left, now), said.delay)).then_some(said)
+        let said = usual.then(|| record.expects(&self.config, (left, now), packet, datagram));
+        said.flatten()
     }
 
     /// It was answered.
@@ -117,26 +125,23 @@ impl Engine {
         let Some(record) = self.contexts.initiator_mut(slot) else {
             return;
         };
-        let before = std::mem::replace(&mut record.state, State::Due);
-        record.state = match before {
-            State::Sent {
-                left,
-                ending: Some(ending),
-            } => State::Answered {
-                left,
-                ending,
-                answer: Answer {
-                    arrived: now,
-                    came: (datagram.dst, datagram.ecn),
-                    sync: said.sync,
-                    delay: said.delay,
-                    message: datagram.data.len() - said.data.len()..datagram.data.len(),
-                    read: false,
-                    left: None,
-                    released: None,
-                },
+        let Some(left) = record.left() else {
+            return;
+        };
+        record.state = State::Answered {
+            left,
+            answer: Answer {
+                arrived: now,
+                came: (datagram.dst, datagram.ecn),
+                sync: said.sync,
+                sample: said.sample,
+                acknowledges: said.acknowledges,
+                ends: said.ends,
+                message: datagram.data.len() - said.data.len()..datagram.data.len(),
+                read: false,
+                left: None,
+                released: None,
             },
-            other => other,
         };
         record.datagram.keep(datagram, said.data.len());
         self.heard = slot;
@@ -145,7 +150,7 @@ impl Engine {
     /// The message of the answer, if that is what is read.
     pub(in super::super) fn read_answer(&mut self, slot: u32, max: usize) -> Option<Read> {
         let record = self.contexts.initiator_mut(slot)?;
-        let (_, answer) = record.answered()?;
+        let answer = record.answered()?;
         if answer.left.is_some() || !(1..=max).contains(&answer.unread()) {
             return None;
         }
@@ -160,18 +165,18 @@ impl Engine {
 impl Initiator {
     /// Octets to read.
     pub(in super::super) fn readable(&self) -> u64 {
-        self.answered().map_or(0, |(_, answer)| answer.unread() as u64)
+        self.answered().map_or(0, |answer| answer.unread() as u64)
     }
 
     /// All that it was answered is read.
     pub(in super::super) fn has_read_all(&self) -> bool {
-        self.answered().is_some_and(|(_, answer)| answer.unread() == 0)
+        self.answered().is_some_and(|answer| answer.unread() == 0)
     }
 
     /// How it ended, if it did.
     pub(in super::super) fn close_reason(&self) -> Option<CloseReason> {
-        let (ending, answer) = self.answered()?;
-        (ending.is_end() || answer.left.is_some()).then_some(CloseReason::Normal)
+        let answer = self.answered()?;
+        (answer.ends || answer.left.is_some()).then_some(CloseReason::Normal)
     }
 
     /// The message of its answer, which is read.

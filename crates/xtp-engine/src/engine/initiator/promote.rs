@@ -3,7 +3,7 @@
 use super::super::pending::Tools;
 use super::super::{Engine, Read};
 use super::answer::Answer;
-use super::{Begun, Initiator, State};
+use super::{Initiator, State};
 use crate::context::{Context, Input};
 use xtp_wire::Packet;
 
@@ -14,8 +14,8 @@ impl Engine {
         let record = self.contexts.take_initiator(slot)?;
         self.make_context(slot, |context, tools| record.make(context, tools));
         let context = self.contexts.at(slot)?;
-        let ended = record.answered().filter(|(_, answer)| answer.left.is_some());
-        match ended.is_some_and(|(ending, _)| ending.is_end()) {
+        let ended = record.answered().filter(|answer| answer.left.is_some());
+        match ended.is_some_and(|answer| answer.ends) {
             // Put away with its last turn, but for itself.
             true => context.retired = true,
             false => self.demux.insert_peer(record.peer, slot),
@@ -23,20 +23,20 @@ impl Engine {
         match &record.state {
             // It may have to state less credit than others did.
             State::Due => self.ration_opening(slot),
-            state => {
-                if let State::Sent { .. } = state {
-                    self.initiators.begun = self.contexts.awake(slot).map(|context| Begun {
-                        slot,
-                        template: record.template,
-                        segment: context.segment_size(),
-                    });
-                }
-                let at = self.contexts.awake(slot).and_then(Context::deadline);
-                self.deadlines.set(slot, at);
+            // What its answer changed is charged with the turn that follows.
+            State::Answered { answer, .. } if answer.left.is_none() => self.time(slot),
+            _ => {
+                self.time(slot);
                 self.account(slot);
             }
         }
         Some(record)
+    }
+
+    /// The context in `slot` is looked at when it next has to be.
+    fn time(&mut self, slot: u32) {
+        let at = self.contexts.awake(slot).and_then(Context::deadline);
+        self.deadlines.set(slot, at);
     }
 }
 
@@ -51,14 +51,14 @@ impl Initiator {
         if let Some(left) = self.left() {
             tools.turn(context, left, &self.first);
         }
-        if let Some((ending, answer)) = self.answered() {
+        if let Some(answer) = self.answered() {
             self.hear(context, answer, &mut tools);
             if let Some(left) = answer.left {
-                let said: &[u8] = if ending.is_end() { &[] } else { &self.end };
+                let said: &[u8] = if answer.ends { &[] } else { &self.end };
                 tools.turn(context, left, said);
                 context.serial = None;
             }
-            let closed = usize::from(ending.is_end() || answer.left.is_some());
+            let closed = usize::from(answer.ends || answer.left.is_some());
             debug_assert_eq!(tools.events.len(), 2 + closed, "other events than were told");
             if let Some(at) = answer.released {
                 context.release(&mut tools.env(at));

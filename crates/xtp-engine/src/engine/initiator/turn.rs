@@ -4,14 +4,12 @@ use super::super::Engine;
 use super::super::pending::is_compared;
 use super::super::slab::Pending;
 use super::super::turn::copy_of;
-use super::template::Template;
-use super::{Begun, State};
+use super::State;
 use crate::context::Context;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
 use crate::stats::ContextStats;
 use crate::transmit::TransmitBatch;
-use std::sync::Arc;
 
 impl Engine {
     /// The turn of one of these.
@@ -21,7 +19,12 @@ impl Engine {
         };
         let usual = self.now < record.until && !self.memory.is_rationed();
         let had = match record.state {
-            State::Due => usual && self.send_first(slot, out),
+            State::Due => {
+                if usual {
+                    self.send_first(slot, out);
+                }
+                usual
+            }
             State::Sent { .. } => true,
             State::Answered { .. } => usual && self.say_last(slot, out),
         };
@@ -30,64 +33,32 @@ impl Engine {
         }
     }
 
-    /// FIRST leaves as the last one of its kind did; false, and nothing done, if there was none.
-    fn send_first(&mut self, slot: u32, out: &mut TransmitBatch) -> bool {
+    /// FIRST leaves.
+    fn send_first(&mut self, slot: u32, out: &mut TransmitBatch) {
         let (now, limit, whole) = (self.now, self.config.overrides.max_whole, self.contexts.whole());
-        let initiators = &mut self.initiators;
-        let template = initiators.template.as_ref();
-        let Some((record, template)) = self.contexts.initiator_mut(slot).zip(template) else {
-            return false;
+        let Some(record) = self.contexts.initiator_mut(slot) else {
+            return;
         };
-        if !template.fits(record) {
-            return false;
-        }
         let at = out.arena.len();
-        template.write(record, out);
+        record.granted = record.write_first(&self.config, out);
         copy_of(&mut record.first, &out.arena[at..]);
-        record.granted = template.granted();
-        record.template = initiators.templates;
-        let octets = record.request.len() as u64;
-        let ending = initiators.ending.as_ref();
-        let ending = ending.filter(|ending| ending.answers(initiators.templates, octets));
-        // Where contexts are never parked, what is left of them is no record.
-        let ending = ending.filter(|_| limit != usize::MAX && whole <= limit);
-        if ending.is_none() {
-            // Its context is made as soon as there is time.
+        record.state = State::Sent { left: now };
+        // Where contexts are never parked, or many of them are whole, what waits is to be one as soon as there is time.
+        if limit == usize::MAX || whole > limit {
             record.until = now;
             let generation = self.contexts.generation(slot);
             self.waiting.hurry(now, slot, generation);
         }
-        let (left, ending) = (now, ending.map(Arc::clone));
-        if let Some(record) = self.contexts.initiator_mut(slot) {
-            record.state = State::Sent { left, ending };
-        }
         self.stats.express += 1;
         self.unsettled = Some(slot);
-        true
     }
 
-    /// It takes a context to know what to say; the first FIRST of its kind is remembered.
+    /// It takes a context to know what to say.
     fn turn_with_context(&mut self, slot: u32, out: &mut TransmitBatch) {
-        let Some(record) = self.promote_initiator(slot) else {
-            return;
-        };
-        let last = self.initiators.template.as_ref();
-        let is_new = record.left().is_none() && !last.is_some_and(|template| template.fits(&record));
-        let before = out.begin();
-        self.turn(slot, out);
-        if is_new {
-            self.settle_last();
-            let context = self.contexts.awake(slot);
-            let template = context.and_then(|context| Template::of(&record, context, out, before));
-            self.initiators.template = template;
-            self.initiators.templates += 1;
-            self.initiators.begun = context.map(|context| Begun {
-                slot,
-                template: self.initiators.templates,
-                segment: context.segment_size(),
-            });
+        if let Some(record) = self.promote_initiator(slot) {
+            self.turn(slot, out);
+            self.initiators.keep(record);
         }
-        self.initiators.keep(record);
     }
 
     /// The last turn of one that was answered; false, and nothing done, if it is not known what that would be.
@@ -95,13 +66,11 @@ impl Engine {
         let Some(record) = self.contexts.initiator(slot) else {
             return false;
         };
-        let Some((ending, answer)) = record.answered() else {
+        // What is unread is kept by a context.
+        let Some(answer) = record.answered().filter(|answer| answer.is_read()) else {
             return false;
         };
-        if !ending.foresees(record, answer) {
-            return false;
-        }
-        let (id, over) = (record.id(), ending.is_end());
+        let (id, over) = (record.id(), answer.ends);
         let released = record.is_released();
         if self.have_last_turn(slot, out) {
             self.stats.express += 1;
@@ -117,29 +86,28 @@ impl Engine {
 
     /// One that was answered says END, unless the answer did, and is over; whether a packet left.
     pub(super) fn have_last_turn(&mut self, slot: u32, out: &mut TransmitBatch) -> bool {
-        let (now, protection) = (self.now, self.config.protection());
+        let now = self.now;
         let Some(record) = self.contexts.initiator_mut(slot) else {
             return false;
         };
-        let State::Answered { ending, answer, .. } = &mut record.state else {
+        let State::Answered { answer, .. } = &mut record.state else {
             return false;
         };
         answer.left = Some(now);
-        let (ending, at) = (Arc::clone(ending), out.arena.len());
-        let leaves = ending.write_end(record, protection, out);
+        let (over, sample, at) = (answer.ends, answer.sample, out.arena.len());
+        let leaves = record.write_end(&self.config, out);
         if leaves {
             copy_of(&mut record.end, &out.arena[at..]);
         }
         let (serial, key, ip) = (record.serial(), record.prepared.identity.key, record.peer.ip());
-        let rtt = if ending.is_end() { ending.rtt(record) } else { None };
         let held = !record.is_released();
         if let Some(n) = serial {
             self.open_n.remove(n);
         }
-        if ending.is_end() {
+        if over {
             self.demux.remove_own(key);
-            if rtt.is_some() {
-                self.peers.note(ip, now, |known| known.rtt = rtt);
+            if sample.is_some() {
+                self.peers.note(ip, now, |known| known.rtt = sample);
             }
             if held {
                 self.list_for_parking(slot, now);
@@ -153,11 +121,11 @@ impl Engine {
     pub(in super::super) fn release_answered(&mut self, slot: u32) -> bool {
         let at = self.now;
         let record = self.contexts.initiator_mut(slot);
-        let Some((ending, answer)) = record.and_then(super::Initiator::answered_mut) else {
+        let Some(answer) = record.and_then(super::Initiator::answered_mut) else {
             return false;
         };
         // Of one whose answer was the end nothing is owed but a turn, if all was read.
-        let over = answer.left.is_some() || ending.is_end() && answer.read;
+        let over = answer.left.is_some() || answer.ends && answer.read;
         if !over || answer.released.is_some() {
             return false;
         }
@@ -181,10 +149,7 @@ impl Engine {
             return;
         };
         self.tidy_waiting();
-        match record
-            .answered()
-            .and_then(|(ending, answer)| ending.time_wait_end(&record, answer))
-        {
+        match record.time_wait_end(&self.config) {
             Some(end) => self.keep_time_wait(slot, end),
             None => self.contexts.give_up(slot),
         }
@@ -202,10 +167,7 @@ impl Engine {
             self.count_ended(record),
             "something else was counted"
         );
-        let Some((ending, answer)) = record.answered() else {
-            return;
-        };
-        let (ours, theirs) = (ending.time_wait_end(record, answer), context.time_wait_end());
+        let (ours, theirs) = (record.time_wait_end(&self.config), context.time_wait_end());
         assert!(ours == theirs, "something else is left");
         assert!(
             ours.is_some() || Context::is_disposable(&context),
@@ -221,7 +183,6 @@ impl Engine {
     }
 
     fn count_ended(&self, record: &super::Initiator) -> Option<ContextStats> {
-        let (ending, _) = record.answered().filter(|_| record.is_over())?;
-        Some(ending.count(record))
+        record.is_over().then(|| record.count(&self.config))?
     }
 }

@@ -1,62 +1,33 @@
-//! The answer leaves: as the last one to a FIRST that said the same. The first of its kind is that of a context.
+//! The answer leaves, and what it and the association leave behind: from the terms of FIRST, and what the user said.
 
 use super::super::Engine;
-use super::super::pending::PATIENCE;
 use super::super::turn::copy_of;
 use super::{Responder, Step, Terms};
-use crate::context::{COPY_LIMIT, Context, State};
+use crate::config::EngineConfig;
+use crate::context::{COPY_LIMIT, allowance, begun_max_data, first_datagram, mode_bits, write_packet};
 use crate::error::CloseReason;
 use crate::event::Event;
 use crate::time::Time;
 use crate::time_wait::TimeWait;
 use crate::transmit::{Ecn, Route, TransmitBatch};
-use bytes::Bytes;
-use core::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
-use xtp_wire::{Control, DELAY_NONE, Format, Header, Key, Options, size};
-
-/// The last answer to its kind of FIRST.
-pub(super) struct Answer {
-    pub(super) terms: Arc<Terms>,
-    header: Header,
-    /// Control segment and what stands before the data.
-    head: Vec<u8>,
-    /// A message of the user was in it.
-    answers: bool,
-    /// Most octets of it that leave in one packet like this one.
-    room: usize,
-    src: Option<IpAddr>,
-    ecn: Ecn,
-    urgency: Option<u16>,
-    after_end: AfterEnd,
-}
-
-/// What is left of those it answered, when they have ended.
-struct AfterEnd {
-    wait: TimeWait,
-    /// END gives a round trip.
-    samples: bool,
-}
+use xtp_wire::{CONTROL_LEN, Control, DELAY_NONE, Format, Header, Key, Options, Writer, XDATA_LEN, size};
 
 impl Engine {
-    /// The one in `slot` is answered as the last one of its kind was; false, and nothing done, if there was none.
+    /// The one in `slot` is answered; false, and nothing done, if that takes a context.
     pub(super) fn answer(&mut self, slot: u32, out: &mut TransmitBatch) -> bool {
         let (now, whole) = (self.now, self.contexts.whole());
-        let Some(record) = self.contexts.responder_mut(slot) else {
-            return false;
-        };
-        let known = self.responders.answers.to(record.peer());
+        let record = self.contexts.responder_mut(slot);
         // Where contexts are to be parked, what waits is to be one.
-        let Some(known) =
-            known.filter(|known| whole <= self.config.overrides.max_whole && known.answer.fits(record))
-        else {
+        let Some(record) = record.filter(|_| whole <= self.config.overrides.max_whole) else {
             return false;
         };
+        if !record.may_answer(&self.config) {
+            return false;
+        }
         let at = out.arena.len();
-        known.answer.write(record, now, out);
-        known.note_likeness(record, self.listeners.changes());
+        record.write_answer(&self.config, now, out);
         copy_of(&mut record.sent, &out.arena[at..]);
-        record.answered = Some((now, Arc::clone(&known.answer)));
+        record.answered = Some(now);
         record.steps.push((now, Step::Answer));
         self.stats.express += 1;
         if record.unconfirmed {
@@ -84,141 +55,126 @@ impl Engine {
     }
 }
 
-impl AfterEnd {
-    /// What will be left of a context whose answer has just left; `None` if more than END may follow.
-    fn of(context: &Context) -> Option<Self> {
-        if !context.extended_first || context.has_untaken() {
-            return None;
-        }
-        let wait = context.time_wait();
-        if context.cached.is_some() {
-            // Its answer has ended it.
-            let over = context.closed == Some(CloseReason::Normal) && context.state == State::Gone;
-            return over.then_some(Self { wait, samples: false });
-        }
-        let soon = context
-            .deadline()
-            .is_some_and(|at| at < context.touched + PATIENCE);
-        (context.awaits_only_end() && !soon).then(|| Self {
-            wait,
-            samples: context.asks_for_end(),
-        })
+impl Terms {
+    /// Octets that either end may send before it is told more.
+    fn allowance(&self) -> u64 {
+        allowance(self.kind.traffic.maxdata)
+    }
+
+    /// Credit for the client's stream when so many octets of it are read.
+    fn alloc(&self, read: u64) -> u64 {
+        self.allowance().max(read + self.tuning.recv_capacity)
     }
 }
 
-impl Answer {
-    /// What left in the one train from number `before` on, if it may serve again.
-    pub(super) fn of(
-        responder: &Responder,
-        out: &TransmitBatch,
-        before: usize,
-        context: &Context,
-    ) -> Option<Self> {
-        let (train, packet) = out.only_from(before)?;
-        let (header, body) = Header::split(packet).ok()?;
-        let answers = responder.answer.is_some();
-        let simple = match header.format {
-            Format::Cntl => !answers,
-            Format::Data | Format::Xdata => answers,
-            _ => false,
-        };
-        let data = responder.answer.as_ref().map_or(0, Bytes::len);
-        let head = train.total.checked_sub(size::packet(data))?;
-        let after_end = AfterEnd::of(context)?;
-        (simple && train.count == 1 && body.len() >= head).then(|| Self {
-            terms: Arc::clone(&responder.terms),
-            header,
-            head: body[..head].to_vec(),
-            answers,
-            room: context.room_of_answer(head),
-            src: train.src,
-            ecn: train.ecn,
-            urgency: train.sort,
-            after_end,
-        })
-    }
-
-    pub(super) fn peer(&self) -> SocketAddr {
-        self.terms.kind.src
-    }
-
-    /// Whether it is to such a FIRST.
-    fn is_to(&self, terms: &Arc<Terms>) -> bool {
-        Arc::ptr_eq(&self.terms, terms) || self.terms.kind == terms.kind
-    }
-
-    /// Whether it serves for a responder.
-    fn fits(&self, responder: &Responder) -> bool {
-        self.serves(responder, responder.answer_len() as usize, responder.unconfirmed)
-    }
-
-    /// Whether it serves for one that answers with so many octets, which are to be confirmed or not.
-    pub(super) fn serves(&self, responder: &Responder, data: usize, unconfirmed: bool) -> bool {
-        let ends = self.header.options.contains(Options::END);
+impl Responder {
+    /// Whether its answer, as it is given, is one packet.
+    fn may_answer(&self, config: &EngineConfig) -> bool {
         // An address that is not validated is sent three times as much as came; what comes near is left to what counts.
-        let modest = || self.octets(data) <= 2 * responder.datagram.octets().len();
-        self.is_to(&responder.terms)
-            && (responder.terms.kind.validated || modest())
-            && data <= self.room
-            && ends == unconfirmed
+        let modest = || self.answer_octets() <= 2 * self.datagram.octets().len();
+        self.answer_len() as usize <= self.room(config) && (self.terms.kind.validated || modest())
     }
 
-    /// Octets of the packet with so many of the user.
-    fn octets(&self, data: usize) -> usize {
-        size::packet(self.head.len() + data)
+    /// Octets of the user that leave in one packet.
+    fn room(&self, config: &EngineConfig) -> usize {
+        let (datagram, _) = first_datagram(&self.identity, self.peer(), config);
+        let most = begun_max_data(self.terms.kind.traffic.maxdata) as usize;
+        let segment = size::payload(datagram).min(most).max(16);
+        // More than a packet may be sent before anything is granted.
+        segment.saturating_sub(self.ahead())
     }
 
-    /// The packet, into `out`.
-    fn write(&self, responder: &Responder, now: Time, out: &mut TransmitBatch) {
-        let data = responder.answer.as_ref();
-        let len = data.map_or(0, Bytes::len);
-        debug_assert_eq!(self.answers, data.is_some());
-        let header = Header {
-            key: Key::returned(responder.key),
-            sync: responder.newest_sync(),
-            ..self.header
-        };
-        let change = |body: &mut [u8]| {
-            Control::put_echo(body, responder.sync);
-            if self.header.format == Format::Xdata {
-                let micros = now.since(responder.arrived).as_micros();
-                let micros = u32::try_from(micros).unwrap_or(u32::MAX).min(DELAY_NONE - 1);
-                Control::put_delay(body, micros);
-            }
-        };
-        let at = out.write_like(header, &self.head, change, data.iter().map(|data| &data[..]));
-        let route = Route {
-            dst: responder.peer(),
-            src: self.src,
-            ecn: self.ecn,
-            sort: self.urgency,
-        };
-        match data {
-            Some(data) => {
-                out.push_message(route, at, data, len <= COPY_LIMIT);
-            }
-            None => out.push(route, false, at, &[]),
+    /// Octets before those of the user: an answer that ends the association says nothing else.
+    fn ahead(&self) -> usize {
+        match (&self.answer, self.unconfirmed) {
+            (None, _) => CONTROL_LEN,
+            (Some(_), false) => XDATA_LEN,
+            (Some(_), true) => 0,
         }
     }
 
-    /// What one that was answered so and has ended leaves behind: numbers, and the octets that it sent.
-    pub(super) fn remains(&self, responder: &Responder) -> (TimeWait, u64) {
-        // Of an answer that ended it nothing came after FIRST.
-        let newest = responder.sync.wrapping_add(u32::from(!responder.unconfirmed));
-        let wait = TimeWait {
-            key: Key::returned(responder.key),
-            // No packet told its key.
-            own: 0,
-            seq: responder.answer_len(),
-            echo: Some(newest),
-            sync: responder.newest_sync(),
-            ..self.after_end.wait
-        };
-        (wait, self.octets(responder.answer_len() as usize) as u64)
+    /// Octets of the packet with the answer.
+    fn answer_octets(&self) -> usize {
+        size::packet(self.ahead()) + self.answer_len() as usize
     }
 
-    /// Whether END gives a round trip.
-    pub(super) fn samples(&self) -> bool {
-        self.after_end.samples
+    fn status(&self) -> Control {
+        let read = self.message.len() as u64;
+        Control {
+            rseq: read,
+            alloc: self.terms.alloc(read),
+            echo: self.sync,
+        }
+    }
+
+    /// The answer into `out`: status alone, or with the user's message.
+    fn write_answer(&self, config: &EngineConfig, now: Time, out: &mut TransmitBatch) {
+        let tuning = &self.terms.tuning;
+        let mut options = mode_bits(tuning) | Options::RCLOSE | Options::WCLOSE;
+        options.set(Options::SORT, tuning.sort.is_some());
+        options.set(Options::EOM, self.answer.is_some());
+        // END answers it, and is a round trip.
+        options |= if self.unconfirmed {
+            Options::END
+        } else {
+            Options::SREQ
+        };
+        let header = Header {
+            key: Key::returned(self.key),
+            options,
+            format: match (&self.answer, self.unconfirmed) {
+                (None, _) => Format::Cntl,
+                (Some(_), false) => Format::Xdata,
+                (Some(_), true) => Format::Data,
+            },
+            dlen: 0,
+            check: 0,
+            sort: tuning.sort.unwrap_or(0),
+            sync: self.newest_sync(),
+            seq: 0,
+        };
+        let route = Route {
+            dst: self.peer(),
+            src: self.terms.kind.dst,
+            ecn: Ecn::NotEct,
+            sort: self.urgency(),
+        };
+        let (status, protection) = (self.status(), config.protection());
+        let Some(answer) = &self.answer else {
+            const OCTETS: usize = size::packet(CONTROL_LEN);
+            let said = |packet: &mut Writer<'_>| packet.segment(|rest| status.encode(rest));
+            let at = out.write_exactly::<OCTETS, _>(header, protection, said, []);
+            out.push(route, false, at, &[]);
+            return;
+        };
+        let micros = now.since(self.arrived).as_micros();
+        let delay = u32::try_from(micros).unwrap_or(u32::MAX).min(DELAY_NONE - 1);
+        let said = (!self.unconfirmed).then_some((status, delay));
+        let at = write_packet(out, header, protection, said, [&answer[..]]);
+        out.push_message(route, at, answer, answer.len() <= COPY_LIMIT);
+    }
+
+    /// What one that was answered and has ended leaves behind: numbers, and the octets that it sent.
+    pub(super) fn numbers(&self) -> (TimeWait, u64) {
+        let status = self.status();
+        // Of an answer that ended it nothing came after FIRST, and nothing more was granted.
+        let newest = self.sync.wrapping_add(u32::from(!self.unconfirmed));
+        let alloc = match self.unconfirmed {
+            true => self.terms.allowance().max(status.rseq),
+            false => status.alloc,
+        };
+        let wait = TimeWait {
+            key: Key::returned(self.key),
+            // No packet told its key.
+            own: 0,
+            options: Options::END | Options::RCLOSE | Options::WCLOSE,
+            sort: 0,
+            rseq: status.rseq,
+            alloc,
+            seq: self.answer_len(),
+            echo: Some(newest),
+            sync: self.newest_sync(),
+        };
+        (wait, self.answer_octets() as u64)
     }
 }

@@ -1,5 +1,5 @@
 //! END comes, and the user lets go: what an association that was answered leaves behind is put in its place. That is a tombstone,
-//! a proved address, a round trip; the tombstone is that of the first of its kind, of which there was a context, with a few fields put in.
+//! a proved address, a round trip.
 
 use super::super::Engine;
 use super::super::expected::Offer;
@@ -182,8 +182,8 @@ impl Responder {
 
     /// Of one that has ended: its tombstone, and the round trip that is known now.
     fn remains(&self) -> Option<(Tombstone, Option<Duration>)> {
-        let ((left, answer), ended) = (self.answered.as_ref()?, self.ended?);
-        let (wait, sent) = answer.remains(self);
+        let (left, ended) = (self.answered?, self.ended?);
+        let (wait, sent) = self.numbers();
         let received = self.datagram.octets().len() + if self.unconfirmed { 0 } else { self.end.len() };
         let tombstone = Tombstone {
             src: self.peer(),
@@ -197,9 +197,7 @@ impl Responder {
             sent,
             cached: self.replay.clone(),
         };
-        let rtt = answer
-            .samples()
-            .then(|| ended.since(*left).max(Duration::from_nanos(1)));
+        let rtt = (!self.unconfirmed).then(|| ended.since(left).max(Duration::from_nanos(1)));
         Some((tombstone, rtt))
     }
 }

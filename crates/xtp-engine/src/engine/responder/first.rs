@@ -6,11 +6,11 @@ use super::super::expected::Offer;
 use super::{Claimed, Kind, Responder, SHORT, Step, Terms};
 use crate::context::{begins_as_usual, largest_datagram};
 use crate::event::{ContextId, Event, ListenerId};
+use crate::options::Rate;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use core::ops::Range;
-use std::sync::Arc;
-use xtp_wire::{ExtendedTraffic, First, Header, Options, Tlvs, Traffic, service};
+use xtp_wire::{Caps, ExtendedTraffic, First, Header, Options, Tlvs, Traffic, service};
 
 /// An association that was accepted, and the message it came with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,29 +26,22 @@ pub struct Welcomed {
 }
 
 impl Engine {
-    /// Takes in an admitted FIRST without making its context; false, and nothing done, if it may need one. `first`: the whole of one
-    /// that is not known.
+    /// Takes in an admitted FIRST without making its context; false, and nothing done, if it may need one.
     pub(in super::super) fn take_whole(
         &mut self,
         request: &Request<'_>,
-        first: Option<&First<'_>>,
+        first: &First<'_>,
         (listener, validated): (ListenerId, bool),
         datagram: &Datagram<'_>,
     ) -> bool {
         let header = request.header;
-        let terms = match (&request.known, first) {
-            (Some(terms), _) => Arc::clone(terms),
-            (None, Some(first)) => match self.terms_of(request, first, (listener, validated), datagram) {
-                Some(terms) => terms,
-                None => return false,
-            },
-            (None, None) => return false,
+        let Some(terms) = self.terms_of(request, first, (listener, validated), datagram) else {
+            return false;
         };
-        let (end, octets) = (header.packet_len(), terms.kind.length);
+        let (end, octets) = (header.packet_len(), first.data.data.len());
         let claimed = (request.claim.identity(), request.claim.takes_cookie);
         let slot = self.begin_responder(terms, header, end - octets..end, claimed, datagram);
-        // What answers the first of its kind is known when it has left: until then its user is told as any other.
-        if request.known.is_some() && self.meets(slot, Offer::Message(listener, octets)) {
+        if self.meets(slot, Offer::Message(listener, octets)) {
             return true;
         }
         let source = datagram.src.ip();
@@ -70,70 +63,84 @@ impl Engine {
         true
     }
 
-    /// What decides the answer to a FIRST, if it is a simple one.
+    /// What decides the answer to a FIRST, if it brings no part of a context into play that a record has no rule for.
     fn terms_of(
-        &mut self,
+        &self,
         request: &Request<'_>,
         first: &First<'_>,
         (listener, validated): (ListenerId, bool),
         datagram: &Datagram<'_>,
-    ) -> Option<Arc<Terms>> {
+    ) -> Option<Terms> {
         let Request { header, claim, .. } = request;
-        let length = first.data.data.len();
+        let Traffic::Extended(traffic) = &first.traffic else {
+            return None;
+        };
+        let (length, asked) = (
+            first.data.data.len(),
+            header.options & (Options::DREQ | Options::SREQ),
+        );
         let simple = self.config.overrides.express
             // Its message may find no room.
             && !self.memory.is_rationed()
             && !claim.is_special
             && header.seq == 0
-            && first.data.tag.is_none();
-        let Traffic::Extended(traffic) = &first.traffic else {
-            return None;
-        };
-        let kind = Kind {
-            src: datagram.src,
-            dst: datagram.dst,
-            ecn: datagram.ecn,
-            listener,
-            validated,
-            options: header.options,
-            sort: header.sort,
-            length,
-            address: first.address,
-            traffic: ExtendedTraffic {
-                time: 0,
-                tlvs: Tlvs::default(),
-                ..*traffic
-            },
-        };
-        let known = self.responders.answers.to(datagram.src).filter(|_| simple);
-        if let Some(known) = known.filter(|known| known.answer.terms.kind == kind) {
-            return Some(Arc::clone(&known.answer.terms));
-        }
-        let suits = simple
+            && first.data.tag.is_none()
             && header.options - (Options::DREQ | Options::SREQ | Options::NOCHECK)
                 == Options::EOM | Options::WCLOSE
-            && [service::ACKNOWLEDGED, service::TRANSACTION].contains(&traffic.service)
             && (1..=SHORT).contains(&length);
-        let entry = self.listeners.get(listener).filter(|_| suits)?;
-        let mut tuning = entry.options.tuning.clone();
+        let served = match traffic.service {
+            service::ACKNOWLEDGED => true,
+            // What its user takes is said apart from what it answers.
+            service::TRANSACTION => !asked.contains(Options::DREQ),
+            _ => false,
+        };
+        let caps = self.config.overrides.caps & traffic.caps;
+        let usual = caps.contains(Caps::XDATA) && !self.config.overrides.legacy && traffic.inrate == 0;
+        let entry = self
+            .listeners
+            .get(listener)
+            .filter(|_| simple && served && usual)?;
+        let options = &entry.options;
+        let odd = options.unconfirmed_response
+            || options.tuning.no_error
+            || options.tuning.no_flow
+            || options.tuning.reserve
+            || options.tuning.matched
+            || options.tuning.out_rate != Rate::default()
+            // What the user answers is taken whole.
+            || options.tuning.send_capacity < SHORT as u64;
+        if odd {
+            return None;
+        }
+        let mut tuning = options.tuning.clone();
         tuning.bound(self.config.memory_limit / 8);
-        // What the user answers is taken whole.
-        let roomy = tuning.send_capacity >= SHORT as u64;
         let largest = largest_datagram(self.is_local(datagram.src), datagram.src, &self.config);
-        let odd = entry.options.unconfirmed_response
-            || tuning.no_error
-            || tuning.no_flow
-            || tuning.reserve
-            || tuning.matched;
-        let usual = !odd && roomy && begins_as_usual(traffic.maxdata, length, largest, &tuning);
-        usual.then(|| Arc::new(Terms { kind, tuning }))
+        let takes = begins_as_usual(traffic.maxdata, length, largest, &tuning);
+        takes.then_some(Terms {
+            kind: Kind {
+                src: datagram.src,
+                dst: datagram.dst,
+                ecn: datagram.ecn,
+                listener,
+                validated,
+                options: header.options,
+                sort: header.sort,
+                address: first.address,
+                traffic: ExtendedTraffic {
+                    time: 0,
+                    tlvs: Tlvs::default(),
+                    ..*traffic
+                },
+            },
+            tuning,
+        })
     }
 
     /// One that was admitted is in a slot from now on; nobody was told of it. That its FIRST is known has to be remembered before
     /// anything else comes, and what answers it leaves before.
     fn begin_responder(
         &mut self,
-        terms: Arc<Terms>,
+        terms: Terms,
         header: &Header,
         message: Range<usize>,
         (claimed, takes_cookie): (Claimed, bool),
@@ -145,7 +152,7 @@ impl Engine {
         let slot = self.contexts.hold();
         let until = self.waiting.push(now, slot, self.contexts.generation(slot));
         self.heard = slot;
-        let octets = terms.kind.length;
+        let octets = message.len();
         let named = (identity, source_token);
         let mut record = self
             .responders
