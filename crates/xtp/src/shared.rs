@@ -7,7 +7,7 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -212,7 +212,8 @@ impl Shared {
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
-            Err(_) => {
+            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+            Err(TryLockError::WouldBlock) => {
                 self.wanting.fetch_add(1, Ordering::Relaxed);
                 let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
                 self.wanting.fetch_sub(1, Ordering::Relaxed);

@@ -1,5 +1,6 @@
 //! Leaders and followers: who sleeps on the socket, who behind it, and who takes over.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU32;
 use std::thread;
 
@@ -281,4 +282,39 @@ fn who_sends_much_looks_at_the_socket_before_it_is_time() {
         looked += u32::from(looks() > before);
     }
     assert_eq!(looked, 64, "each after so many octets");
+}
+
+/// A call that panics inside the lock, the first time or after it has waited.
+fn panics(shared: &Shared, after: u32) {
+    let mut asked = 0;
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        shared.wait::<()>("a panic", Some(Duration::from_secs(60)), |core, _| {
+            asked += 1;
+            core.news += 1;
+            assert!(asked <= after, "on purpose");
+            Poll::Pending
+        })
+    }));
+    assert!(outcome.is_err(), "the question did not panic");
+}
+
+#[test]
+fn a_panic_inside_the_lock_stops_no_other_call() {
+    for (wait, after) in [
+        (Wait::Block, 0),
+        (Wait::Block, 1),
+        (Wait::Spin, 2),
+        (Wait::Adaptive, 3),
+    ] {
+        let endpoint = endpoint(wait);
+        let shared = &*endpoint.shared;
+        let bits = AtomicU32::new(0);
+        panics(shared, after);
+        thread::scope(|scope| {
+            let waiter = scope.spawn(|| wait_for(shared, &bits, 1));
+            until(shared, |state| state.leader);
+            news(shared, &bits, 1);
+            waiter.join().expect("no panic").expect("its bit");
+        });
+    }
 }
