@@ -239,7 +239,6 @@ impl Context {
             octets: arrival.octets,
             backing: None,
             packet: &packet,
-            passed: false,
         };
         self.note_arrival(env, &input);
         // It was newer than all before when it came.

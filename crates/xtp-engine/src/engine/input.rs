@@ -92,17 +92,6 @@ impl Engine {
     }
 
     pub(super) fn deliver(&mut self, slot: u32, packet: &Packet<'_>, datagram: &Datagram<'_>) {
-        self.deliver_as(slot, packet, datagram, false);
-    }
-
-    /// As [`deliver`](Self::deliver); `passed`: the user has its payload already, and will not be given it again.
-    pub(super) fn deliver_as(
-        &mut self,
-        slot: u32,
-        packet: &Packet<'_>,
-        datagram: &Datagram<'_>,
-        passed: bool,
-    ) {
         if self.answer_straggler(slot, packet) {
             return;
         }
@@ -118,7 +107,6 @@ impl Engine {
             // A reference keeps a whole buffer of the carrier's.
             backing: datagram.backing.filter(|_| !rationed),
             packet,
-            passed,
         };
         let Some(context) = self.contexts.at(slot) else {
             return;

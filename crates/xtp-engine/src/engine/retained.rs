@@ -46,6 +46,12 @@ impl Retained {
         }
     }
 
+    /// Whether a user gets a part of it instead of a copy.
+    #[inline]
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
     /// The same, if others may hold them too.
     #[inline]
     pub(super) fn shared(&self) -> Option<&Bytes> {

@@ -40,7 +40,7 @@ impl Body {
             Self::One(first) if first.is_empty() => {
                 *self = match data {
                     Payload::Shared(bytes) => Self::One(bytes),
-                    Payload::Copy(octets) | Payload::Passed(octets) => Self::Many(BytesMut::from(octets)),
+                    Payload::Copy(octets) => Self::Many(BytesMut::from(octets)),
                 };
                 return;
             }

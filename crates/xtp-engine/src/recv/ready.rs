@@ -113,7 +113,6 @@ impl Ready {
     pub(super) fn push(&mut self, data: Payload<'_>) {
         match data {
             Payload::Shared(bytes) if bytes.len() >= SHARE_MIN => self.push_chunk(bytes),
-            Payload::Passed(octets) => self.push_chunk(Bytes::from_static(octets)),
             other => self.push_copy(other.as_slice()),
         }
     }

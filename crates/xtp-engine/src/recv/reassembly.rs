@@ -39,8 +39,6 @@ pub(crate) enum Payload<'a> {
     Copy(&'a [u8]),
     /// Octets that may be kept by reference.
     Shared(Bytes),
-    /// In place of octets their user has read already: nothing but their number matters.
-    Passed(&'static [u8]),
 }
 
 impl Payload<'_> {
@@ -52,7 +50,7 @@ impl Payload<'_> {
     /// The octets.
     pub(super) fn as_slice(&self) -> &[u8] {
         match self {
-            Self::Copy(octets) | Self::Passed(octets) => octets,
+            Self::Copy(octets) => octets,
             Self::Shared(bytes) => bytes,
         }
     }
@@ -61,7 +59,6 @@ impl Payload<'_> {
     pub(super) fn skip(self, count: usize) -> Self {
         match self {
             Self::Copy(octets) => Self::Copy(&octets[count..]),
-            Self::Passed(octets) => Self::Passed(&octets[count..]),
             Self::Shared(mut bytes) => {
                 bytes.advance(count);
                 Self::Shared(bytes)
@@ -73,7 +70,6 @@ impl Payload<'_> {
     fn part(&self, from: usize, until: usize) -> Self {
         match self {
             Self::Copy(octets) => Self::Copy(&octets[from..until]),
-            Self::Passed(octets) => Self::Passed(&octets[from..until]),
             Self::Shared(bytes) => Self::Shared(bytes.slice(from..until)),
         }
     }

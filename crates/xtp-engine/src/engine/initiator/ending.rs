@@ -161,6 +161,11 @@ impl Initiator {
         let (facts, rtt) = (self.facts(config), self.rtt(answer));
         let (request, octets) = (self.request.len() as u64, answer.octets());
         let read = if answer.read { octets } else { 0 };
+        let handed_on = if self.datagram.is_shared() {
+            self.datagram.copied()
+        } else {
+            read
+        };
         let copied = if request <= COPY_LIMIT as u64 { request } else { 0 };
         let end = u64::from(!answer.ends);
         Some(ContextStats {
@@ -175,7 +180,7 @@ impl Initiator {
             rtt_samples: rtt.samples(),
             congestion_window: self.window(&facts, (*left, answer)),
             max_data: u32::try_from(facts.segment()).unwrap_or(u32::MAX),
-            octets_copied: copied + read,
+            octets_copied: copied + handed_on,
             ..ContextStats::default()
         })
     }

@@ -78,17 +78,14 @@ impl Initiator {
             octets: octets.len(),
             backing: self.datagram.shared(),
             packet: &packet,
-            passed: answer.read,
         };
         context.regular = false;
         context.receive(&mut tools.env(answer.arrived), &input);
         context.dirty = true;
-        match answer.read {
-            true => {
-                let read = context.read(usize::MAX);
-                debug_assert!(matches!(read, Ok(Read::Data { eom: true, .. })));
-            }
-            false => context.stats.octets_copied += self.datagram.copied(),
+        context.stats.octets_copied += self.datagram.copied();
+        if answer.read {
+            let read = context.read(usize::MAX);
+            debug_assert!(matches!(read, Ok(Read::Data { eom: true, .. })));
         }
     }
 }

@@ -89,7 +89,6 @@ impl Responder {
             octets,
             backing: self.datagram.shared(),
             packet,
-            passed: false,
         };
         context.regular = false;
         context.receive(&mut tools.env(at), &input);
