@@ -87,6 +87,9 @@ impl Plan {
                 "a message has 1 to {LONGEST} octets, not {size}"
             )));
         }
+        if let Some(least) = self.least {
+            self.check_lengths(least)?;
+        }
         if self.paths.is_empty() || self.experiments.is_empty() {
             return Err(Error::Plan(
                 "nothing to measure: name a path and an experiment".into(),
@@ -101,6 +104,20 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// Refuses lengths that vary where all are alike.
+    fn check_lengths(&self, least: u64) -> Result<(), Error> {
+        let varied = [Experiment::Oneshot, Experiment::Transaction, Experiment::Pingpong];
+        if let Some(experiment) = self.experiments.iter().find(|one| !varied.contains(one)) {
+            return Err(Error::Plan(format!(
+                "the messages of '{experiment}' are of one length; lengths vary in oneshot, transaction and pingpong"
+            )));
+        }
+        match self.sizes[..] {
+            [most] if (1..=most).contains(&least) => Ok(()),
+            _ => Err(Error::Plan("lengths vary from the least to one greatest".into())),
+        }
     }
 
     /// Refuses an option that no experiment of the plan reads: it would change nothing without a word.

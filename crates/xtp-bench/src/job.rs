@@ -33,6 +33,9 @@ pub(crate) struct Job {
     pub(crate) wait: WaitPolicy,
     /// Octets of a message; of a request and of its answer.
     pub(crate) size: u64,
+    /// Where their lengths vary up to `size`: the least.
+    #[serde(default)]
+    pub(crate) least: Option<u64>,
     /// Operations before those that count.
     pub(crate) warmup: u64,
     /// Operations that count.

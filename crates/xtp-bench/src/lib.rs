@@ -24,6 +24,7 @@ mod host;
 mod html;
 mod job;
 mod launch;
+mod lengths;
 mod load;
 mod meter;
 mod multicast;

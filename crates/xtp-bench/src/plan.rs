@@ -143,6 +143,9 @@ pub struct Plan {
     pub experiments: Vec<Experiment>,
     /// Octets of a message; empty: the experiment's own sizes.
     pub sizes: Vec<u64>,
+    /// Where the lengths of one-shots, requests and round trips vary up to the one size of the plan, octets: the least. Each round
+    /// takes all of them in turn, never the same twice in a row.
+    pub least: Option<u64>,
     /// The paths; not looked at by experiments that make links of their own.
     pub paths: Vec<Path>,
     /// How the parties wait.
@@ -167,6 +170,7 @@ impl Plan {
         Self {
             experiments: vec![experiment],
             sizes: Vec::new(),
+            least: None,
             paths: vec![Path::Loopback],
             wait: WaitPolicy::default(),
             rivals: Rivals::default(),
@@ -201,6 +205,32 @@ impl Plan {
         text.split(',').map(parse).collect()
     }
 
+    /// Sizes as [`parse_sizes`](Self::parse_sizes) takes them, or lengths that vary within a round: `64-256`, two such sizes.
+    ///
+    /// # Errors
+    /// [`Error::Plan`] with what would be right.
+    pub fn set_sizes(&mut self, text: &str) -> Result<(), Error> {
+        let Some((least, most)) = text.split_once('-') else {
+            self.sizes = Self::parse_sizes(text)?;
+            return Ok(());
+        };
+        let (least, most) = (Self::parse_sizes(least)?, Self::parse_sizes(most)?);
+        match (&least[..], &most[..]) {
+            (&[least], &[most]) if least < most => {
+                (self.least, self.sizes) = (Some(least), vec![most]);
+                Ok(())
+            }
+            _ => Err(Error::Plan(format!(
+                "'{text}' is no range of lengths; write the least and the greatest, as in 64-256"
+            ))),
+        }
+    }
+
+    /// A size of the plan as it was written: `64`, `64-256`.
+    pub(crate) fn lengths(&self, size: u64) -> String {
+        lengths(self.least, size)
+    }
+
     /// An option of an experiment, if given.
     ///
     /// # Errors
@@ -211,6 +241,14 @@ impl Plan {
         };
         let wrong = |_| Error::Plan(format!("'{text}' is no value for '{name}'"));
         text.parse().map(Some).map_err(wrong)
+    }
+}
+
+/// As on the command line: `64`, `64-256`.
+pub(crate) fn lengths(least: Option<u64>, size: u64) -> String {
+    match least {
+        Some(least) => format!("{least}-{size}"),
+        None => size.to_string(),
     }
 }
 

@@ -27,6 +27,35 @@ fn names_are_read_as_they_are_written() {
 }
 
 #[test]
+fn a_range_is_of_two_sizes_that_rise() {
+    let mut plan = Plan::new(Experiment::Oneshot);
+    plan.set_sizes("64-1KiB").expect("a range");
+    assert_eq!((plan.least, &plan.sizes[..]), (Some(64), &[1_024][..]));
+    assert_eq!(plan.lengths(1_024), "64-1024");
+    plan.check().expect("one-shots vary");
+    plan.experiments = vec![Experiment::Bulk];
+    let error = plan.check().expect_err("bulk does not").to_string();
+    assert!(
+        error.contains("'bulk'") && error.contains("oneshot, transaction"),
+        "{error}"
+    );
+    for wrong in [
+        "64-64",
+        "65-64",
+        "0-4",
+        "4-",
+        "-4",
+        "4,8-16",
+        "4-8,16",
+        "papers-64",
+        "4-8-9",
+    ] {
+        let error = plan.set_sizes(wrong).expect_err(wrong);
+        assert!(matches!(error, Error::Plan(_)), "{error}");
+    }
+}
+
+#[test]
 fn sizes_are_lists_or_names() {
     assert_eq!(Plan::parse_sizes("64").expect("a size"), [64]);
     assert_eq!(Plan::parse_sizes("4, 1024").expect("sizes"), [4, 1024]);

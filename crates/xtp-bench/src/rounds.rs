@@ -213,7 +213,7 @@ fn between_hosts(
     let names: Vec<&str> = transports.iter().map(|transport| transport.name).collect();
     for size in sizes {
         let job = job(context, experiment, size, names.len())?;
-        let what = format!("{experiment} {size} to {server}");
+        let what = format!("{experiment} {} to {server}", context.plan.lengths(size));
         let rounds = alternate(context, &what, &names, |context, name, _| {
             let job = Job {
                 transport: name.to_owned(),
@@ -242,6 +242,7 @@ fn template(context: &Context<'_>, experiment: Experiment, size: u64, path: &str
         experiment: experiment.name().to_owned(),
         path: path.to_owned(),
         size: Some(size),
+        least: context.plan.least,
         wait: Some(context.plan.wait.name().to_owned()),
         ..Row::default()
     }
@@ -271,20 +272,28 @@ fn one_size(
 ) -> Result<(), Error> {
     let mut names = Vec::new();
     for transport in transports {
-        match (transport.obstacle)(stage, experiment, size) {
+        let obstacle = match context.plan.least {
+            Some(_) if transport::is_foreign(transport.name) => {
+                Some("its messages are of one length".to_owned())
+            }
+            _ => (transport.obstacle)(stage, experiment, size),
+        };
+        match obstacle {
             None => names.push(transport.name),
             Some(obstacle) => context.note(format!("{} is left out: {obstacle}", transport.name)),
         }
     }
     let job = job(context, experiment, size, names.len())?;
-    let what = format!("{experiment} {size} {path}");
+    let what = format!("{experiment} {} {path}", context.plan.lengths(size));
     let rounds = alternate(context, &what, &names, |context, name, _| {
         let job = Job {
             transport: name.to_owned(),
             ..job.clone()
         };
         let pair = pair(context.launcher, &stage.left, &stage.right, &job)?;
-        timings.add(name, size, &pair.client.samples_ns);
+        if job.least.is_none() {
+            timings.add(name, size, &pair.client.samples_ns);
+        }
         Ok(figures(experiment, &pair))
     })?;
     let template = template(context, experiment, size, path.name());
@@ -314,6 +323,7 @@ fn job(context: &Context<'_>, experiment: Experiment, size: u64, transports: usi
         transport: String::new(),
         wait: context.plan.wait,
         size,
+        least: context.plan.least,
         warmup,
         operations,
         seconds: share.clamp(0.1, 2.0),

@@ -19,6 +19,9 @@ pub struct Row {
     /// Octets of a message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
+    /// Where the lengths of messages vary up to `size`, in turn within a round: the least, octets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<u64>,
     /// How the parties waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<String>,

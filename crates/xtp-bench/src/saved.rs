@@ -79,8 +79,8 @@ impl Report {
 }
 
 fn same_case(a: &Row, b: &Row) -> bool {
-    (&a.experiment, &a.transport, &a.path, a.size, &a.wait)
-        == (&b.experiment, &b.transport, &b.path, b.size, &b.wait)
+    (&a.experiment, &a.transport, &a.path, (a.size, a.least), &a.wait)
+        == (&b.experiment, &b.transport, &b.path, (b.size, b.least), &b.wait)
 }
 
 fn same_fit(a: &Fit, b: &Fit) -> bool {

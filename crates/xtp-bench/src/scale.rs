@@ -96,6 +96,7 @@ fn one_size(
             transport: name.to_owned(),
             wait: context.plan.wait,
             size,
+            least: None,
             // Nearly all were used a few times before it counts.
             warmup: if part == Part::Random { 4 * associations } else { 0 },
             operations: if part == Part::Random { VISITS } else { u64::MAX },

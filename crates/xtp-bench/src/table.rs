@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::plan::lengths;
 use crate::report::Report;
 use crate::row::Row;
 
@@ -90,7 +91,7 @@ fn headings(columns: &[Column]) -> String {
 }
 
 fn line(row: &Row, columns: &[Column]) -> String {
-    let size = row.size.map(|size| size.to_string()).unwrap_or_default();
+    let size = row.size.map(|size| lengths(row.least, size)).unwrap_or_default();
     let mut text = format!("{size:>10}  {:<14}", row.transport);
     for (_, value) in columns {
         let value = value(row).map(figure).unwrap_or_default();

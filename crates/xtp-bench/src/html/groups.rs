@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use super::palette::rank;
 use crate::row::Row;
 
-/// Rows of one experiment, path and wait.
+/// Rows of one experiment, path, wait and least length.
 #[derive(Debug, Clone)]
 pub(super) struct Group<'a> {
     pub(super) experiment: &'a str,
     pub(super) path: &'a str,
     pub(super) wait: &'a str,
+    least: Option<u64>,
     pub(super) rows: Vec<&'a Row>,
 }
 
@@ -21,13 +22,14 @@ pub(super) fn groups<'a>(rows: &'a [Row], experiment: &str) -> Vec<Group<'a>> {
         let wait = row.wait.as_deref().unwrap_or("");
         let found = groups
             .iter_mut()
-            .find(|group| group.path == row.path && group.wait == wait);
+            .find(|group| (group.path, group.wait, group.least) == (row.path.as_str(), wait, row.least));
         match found {
             Some(group) => group.rows.push(row),
             None => groups.push(Group {
                 experiment: &row.experiment,
                 path: &row.path,
                 wait,
+                least: row.least,
                 rows: vec![row],
             }),
         }
@@ -36,9 +38,10 @@ pub(super) fn groups<'a>(rows: &'a [Row], experiment: &str) -> Vec<Group<'a>> {
 }
 
 impl<'a> Group<'a> {
-    /// `loopback, spin`.
+    /// `loopback, spin`, `loopback, spin, lengths from 64`.
     pub(super) fn conditions(&self) -> String {
-        let parts = [self.path, self.wait].map(str::trim);
+        let lengths = self.least.map(|least| format!("lengths from {least}"));
+        let parts = [self.path, self.wait, lengths.as_deref().unwrap_or("")].map(str::trim);
         let named: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         named.join(", ")
     }

@@ -265,7 +265,7 @@ impl Conditions {
         Self {
             path: differ(|a, b| a.path == b.path),
             wait: differ(|a, b| a.wait == b.wait),
-            size: differ(|a, b| a.size == b.size),
+            size: differ(|a, b| (a.size, a.least) == (b.size, b.least)),
             note: rows.iter().any(|row| row.note.is_some()),
         }
     }
@@ -276,11 +276,26 @@ impl Conditions {
     }
 }
 
+/// The length of a row's messages: `64`, `4 Ki`, `64 to 256`.
+fn lengths(row: &Row) -> String {
+    let Some(size) = row.size.map(number::octets) else {
+        return "–".to_owned();
+    };
+    match row.least.map(number::octets) {
+        Some(least) => format!("{least} to {size}"),
+        None => size,
+    }
+}
+
 fn line(row: &Row, rows: &[&Row], conditions: &Conditions, fields: &[&Field], palette: &Palette) -> Element {
     let same = |other: &&&Row| {
         other.transport == "xtp"
-            && (&other.experiment, &other.path, &other.wait, other.size)
-                == (&row.experiment, &row.path, &row.wait, row.size)
+            && (
+                &other.experiment,
+                &other.path,
+                &other.wait,
+                (other.size, other.least),
+            ) == (&row.experiment, &row.path, &row.wait, (row.size, row.least))
     };
     let xtp = rows.iter().find(same).copied();
     let mut line = el("tr")
@@ -291,7 +306,7 @@ fn line(row: &Row, rows: &[&Row], conditions: &Conditions, fields: &[&Field], pa
         line = line.child(match name {
             "path" => left(&row.path),
             "wait" => left(row.wait.as_deref().unwrap_or("–")),
-            _ => left(&row.size.map_or_else(|| "–".to_owned(), number::octets)),
+            _ => left(&lengths(row)),
         });
     }
     line = line.children(fields.iter().map(|field| field_cell(field, row)));

@@ -212,6 +212,7 @@ fn job(context: &Context<'_>, cell: &Cell, transport: &str, operations: u64) -> 
         transport: transport.to_owned(),
         wait: context.plan.wait,
         size: cell.size,
+        least: None,
         warmup: WARMUP,
         operations,
         seconds: BUDGET,

@@ -100,6 +100,8 @@ struct Wanted {
     transport: String,
     wait: WaitPolicy,
     size: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    least: Option<u64>,
     warmup: u64,
     operations: u64,
     seconds: f64,
@@ -139,6 +141,7 @@ impl Wanted {
             transport: job.transport.clone(),
             wait: job.wait,
             size: job.size,
+            least: job.least,
             warmup: job.warmup,
             operations: job.operations,
             seconds: job.seconds,
@@ -180,6 +183,14 @@ fn admit(wanted: &Wanted, bind: std::net::IpAddr) -> Result<Job, String> {
             wanted.size
         ));
     }
+    if let Some(least) = wanted.least
+        && !(1..=wanted.size).contains(&least)
+    {
+        return Err(format!(
+            "lengths vary from 1 octet at least up to {}, not from {least}",
+            wanted.size
+        ));
+    }
     if !(wanted.seconds > 0.0 && wanted.seconds <= SECONDS) {
         return Err(format!(
             "a measurement takes up to {SECONDS} seconds, not {}",
@@ -205,6 +216,7 @@ fn admit(wanted: &Wanted, bind: std::net::IpAddr) -> Result<Job, String> {
         transport: name.clone(),
         wait: wanted.wait,
         size: wanted.size,
+        least: wanted.least,
         warmup: wanted.warmup,
         operations: wanted.operations,
         seconds: wanted.seconds,
@@ -231,6 +243,7 @@ fn admit_flows(terms: &FlowTerms, bind: std::net::IpAddr) -> Result<Job, String>
         transport: "xtp".to_owned(),
         wait: terms.wait,
         size: 0,
+        least: None,
         warmup: 0,
         operations: 0,
         seconds: terms.seconds,

@@ -13,6 +13,7 @@ fn wanted() -> Wanted {
         transport: "xtp".to_owned(),
         wait: WaitPolicy::Block,
         size: 64,
+        least: None,
         warmup: 10,
         operations: 100,
         seconds: 1.0,
@@ -25,6 +26,11 @@ fn what_is_listed_is_done() {
     let job = admit(&wanted(), HERE).expect("harmless");
     assert_eq!((job.bind, job.size, job.seconds), (HERE, 64, 1.0));
     assert_eq!(job.options.get("controller").map(String::as_str), Some("kdd"));
+    let varied = Wanted {
+        least: Some(1),
+        ..wanted()
+    };
+    assert_eq!(admit(&varied, HERE).expect("harmless").least, Some(1));
     assert_eq!(job.options.len(), 1, "what a client may choose is listed");
     let bulk = Wanted {
         experiment: Experiment::Bulk,
@@ -37,13 +43,15 @@ fn what_is_listed_is_done() {
 
 #[test]
 fn what_is_not_listed_is_refused() {
-    let refused: [fn(&mut Wanted); 9] = [
+    let refused: [fn(&mut Wanted); 11] = [
         |wanted| wanted.experiment = Experiment::Multicast,
         |wanted| wanted.transport = "iperf3".to_owned(),
         |wanted| wanted.transport = "tcp-fastopen".to_owned(),
         |wanted| wanted.transport = "xtp-plain".to_owned(),
         |wanted| wanted.size = 0,
         |wanted| wanted.size = u64::MAX,
+        |wanted| wanted.least = Some(0),
+        |wanted| wanted.least = Some(65),
         |wanted| wanted.seconds = f64::NAN,
         |wanted| wanted.seconds = 3_600.0,
         |wanted| wanted.controller = Some("none".to_owned()),

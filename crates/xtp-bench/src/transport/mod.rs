@@ -112,6 +112,12 @@ pub(crate) fn find(name: &str) -> Result<&'static Transport, Error> {
     })
 }
 
+/// Whether a transport is a program of others, whose messages are of one length.
+pub(crate) fn is_foreign(name: &str) -> bool {
+    let foreign = [&external::FI_PINGPONG, &external::IPERF3, &external::UCX_PERFTEST];
+    foreign.iter().any(|transport| transport.name == name)
+}
+
 /// The congestion controller of this name.
 ///
 /// # Errors

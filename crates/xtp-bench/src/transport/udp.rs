@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
+use crate::lengths::Lengths;
 use crate::plan::Experiment;
 use crate::transport::answering::{Serving, Timing};
 use crate::transport::sockets::Udp;
@@ -43,7 +44,8 @@ fn client(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let mut waiter = Waiter::new(job.wait, console.stop());
     let socket = Udp::bind(job, &waiter)?;
     socket.connect(job.peer.parse()?)?;
-    let message = vec![7; job.size as usize];
+    let mut lengths = Lengths::of(job);
+    let messages = vec![7; lengths.most()];
     let mut buffer = vec![0; DATAGRAM];
     let mut timing = Timing::new(job);
     loop {
@@ -51,6 +53,7 @@ fn client(job: &Job, console: &mut Console) -> Worked<Outcome> {
         let more = timing.one(
             || before,
             || -> Worked<()> {
+                let message = &messages[..lengths.next()];
                 for part in message.chunks(DATAGRAM) {
                     socket.send(&mut waiter, part)?;
                 }
@@ -75,10 +78,12 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let mut waiter = Waiter::new(job.wait, console.stop());
     let socket = Udp::bind(job, &waiter)?;
     console.ready(socket.local_addr()?)?;
-    let mut message = vec![7; job.size as usize];
+    let mut lengths = Lengths::of(job);
+    let mut room = vec![7; lengths.most()];
     let mut serving = Serving::new(job);
     let mut known = false;
     loop {
+        let message = &mut room[..lengths.next()];
         let mut filled = 0;
         while filled < message.len() {
             let part = &mut message[filled..];

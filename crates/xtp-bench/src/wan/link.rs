@@ -231,6 +231,7 @@ pub(crate) fn job(context: &Context<'_>, transport: &str, seconds: f64) -> Job {
         transport: transport.to_owned(),
         wait: context.plan.wait,
         size: 0,
+        least: None,
         warmup: 0,
         operations: 1,
         seconds,

@@ -12,6 +12,7 @@ const EXAMPLES: &str = "\
 Examples:
   xtp bench pingpong --wait spin             round trips, polled, beside UDP and TCP
   xtp bench oneshot --size 64 --path veth    one message with set-up and tear-down
+  xtp bench transaction --size 64-256        requests and answers of lengths that vary within a round
   xtp bench bulk --rivals tcp,tcp-bbr        throughput and processor time
   xtp bench scale --associations 100000      one-shots a second, memory of open associations
   xtp bench pingpong --rivals none --json -  the rows as JSON on standard output
@@ -94,7 +95,8 @@ pub(crate) struct BenchArgs {
     )]
     pub(crate) experiment: Option<String>,
 
-    /// Octets of a message: sizes such as 64 or 64KiB separated by commas, `papers` (4 to 4096) or `all` (4 to 65536)
+    /// Octets of a message: sizes such as 64 or 64KiB separated by commas, `papers` (4 to 4096) or `all` (4 to 65536); `64-256`:
+    /// one-shots, transactions and round trips of all these lengths in turn
     #[arg(long, value_name = "SIZES")]
     pub(crate) size: Option<String>,
 

@@ -87,9 +87,11 @@ fn all_that_two_hosts_can_measure_is_measured() {
         let mut args = vec![experiment];
         args.extend(common);
         if experiment != "bulk" {
-            args.extend(["--size", "64"]);
+            args.extend(["--size", "64-96"]);
         }
         let rows = rows(&bench(&args, 0));
+        let varied = rows.iter().all(|row| row["least"] == 64 && row["size"] == 96);
+        assert!(varied || experiment == "bulk", "{rows:?}");
         let measured: Vec<&str> = rows.iter().filter_map(|row| row["transport"].as_str()).collect();
         for transport in transports {
             assert!(measured.contains(transport), "{experiment} {measured:?}");

@@ -35,6 +35,27 @@ fn round_trips_take_two_packets() {
     assert_eq!(figure(row(&rows, "xtp"), "ratio_to_xtp"), 1.0);
 }
 
+/// Every transport's two ends agree on the lengths, or it measures nothing.
+#[test]
+fn lengths_vary_within_a_round() {
+    for (experiment, rivals) in [
+        ("pingpong", "xtp-write-read,udp,tcp,quinn"),
+        ("oneshot", "r-udp,tcp,tcp-abort,quinn"),
+        ("transaction", "t-udp,tcp,quinn"),
+    ] {
+        let rows = rows(&[experiment, "--size", "64-256", "--runs", "1", "--rivals", rivals]);
+        for transport in rivals.split(',').chain(["xtp"]) {
+            let row = row(&rows, transport);
+            assert_eq!((&row["least"], &row["size"]), (&64.into(), &256.into()), "{row}");
+            assert!(figure(row, "p50_us") > 0.0, "{row}");
+        }
+        if experiment != "pingpong" {
+            let packets = figure(row(&rows, "xtp"), "packets_per_op");
+            assert!((2.9..=most(3.2)).contains(&packets), "{rows:?}");
+        }
+    }
+}
+
 #[test]
 fn set_up_and_tear_down_are_counted() {
     let args = [

@@ -9,6 +9,8 @@ fn what_cannot_be_measured_is_a_usage_error() {
         (&["ping-pong"], "pingpong"),
         (&["pingpong", "--size", "0"], "message size"),
         (&["pingpong", "--size", "64,big"], "'big'"),
+        (&["pingpong", "--size", "256-64"], "64-256"),
+        (&["bulk", "--size", "64-256"], "one length"),
         (&["pingpong", "--path", "ether"], "veth-nooffload"),
         (&["pingpong", "--runs", "0"], "--runs"),
         (&["pingpong", "--wait", "patiently"], "--wait"),

@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
+use crate::lengths::Lengths;
 use crate::plan::Experiment;
 use crate::stage::Stage;
 use crate::transport::Transport;
@@ -56,21 +57,22 @@ fn client(job: &Job, console: &mut Console) -> Worked<Outcome> {
     socket.connect(job.peer.parse()?)?;
     // Another client may have had this port: its numbers must not come again.
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
-    let mut asking = Asking::new(now.as_nanos() as u64, &vec![7; job.size as usize]);
+    let mut lengths = Lengths::of(job);
+    let mut asking = Asking::new(now.as_nanos() as u64, &vec![7; lengths.most()]);
     let mut buffer = vec![0; DATAGRAM];
     let mut timing = Timing::new(job);
-    let expected = if job.transport == T_UDP.name {
-        job.size as usize
-    } else {
-        0
-    };
+    let answers = job.transport == T_UDP.name;
     loop {
         let before = waiter.calls();
         let more = timing.one(
             || before,
-            || match ask(&mut asking, &socket, &mut waiter, &mut buffer)? {
-                answer if answer == expected => Ok(()),
-                other => Err(Problem::new(format!("{other} octets came back"))),
+            || {
+                let length = lengths.next();
+                let expected = if answers { length } else { 0 };
+                match ask(&mut asking, length, &socket, &mut waiter, &mut buffer)? {
+                    answer if answer == expected => Ok(()),
+                    other => Err(Problem::new(format!("{other} octets came back"))),
+                }
             },
         )?;
         if !more {
@@ -79,9 +81,15 @@ fn client(job: &Job, console: &mut Console) -> Worked<Outcome> {
     }
 }
 
-/// One exchange; returns the octets of the answer.
-fn ask(asking: &mut Asking, socket: &Udp, waiter: &mut Waiter, buffer: &mut [u8]) -> Worked<usize> {
-    socket.send(waiter, asking.begin(Instant::now()))?;
+/// One exchange with a request of so many octets; returns those of the answer.
+fn ask(
+    asking: &mut Asking,
+    length: usize,
+    socket: &Udp,
+    waiter: &mut Waiter,
+    buffer: &mut [u8],
+) -> Worked<usize> {
+    socket.send(waiter, asking.begin(Instant::now(), length))?;
     loop {
         match socket.recv(waiter, buffer, asking.deadline())? {
             None => match asking.due(Instant::now()) {

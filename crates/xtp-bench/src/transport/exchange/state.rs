@@ -61,7 +61,9 @@ pub(super) enum Due {
 /// The end that asks: one exchange at a time.
 pub(super) struct Asking {
     id: u64,
-    request: Vec<u8>,
+    /// Room for the longest request, and how much of it is one.
+    room: Vec<u8>,
+    length: usize,
     timer: Option<Timer>,
 }
 
@@ -77,24 +79,27 @@ pub(super) enum Heard<'a> {
 }
 
 impl Asking {
-    /// `first` is the number of the first exchange: one that no earlier client on the same port used lately.
+    /// `first` is the number of the first exchange: one that no earlier client on the same port used lately. `payload`: that of
+    /// the longest request.
     pub(super) fn new(first: u64, payload: &[u8]) -> Self {
         Self {
             id: first.wrapping_sub(1),
-            request: packet(Kind::Request, 0, payload),
+            room: packet(Kind::Request, 0, payload),
+            length: HEADER + payload.len(),
             timer: None,
         }
     }
 
-    /// Begins the next exchange with the same payload; returns the packet to send.
-    pub(super) fn begin(&mut self, now: Instant) -> &[u8] {
+    /// Begins the next exchange with the first `octets` of the payload; returns the packet to send.
+    pub(super) fn begin(&mut self, now: Instant, octets: usize) -> &[u8] {
         self.id = self.id.wrapping_add(1);
         self.timer = Some(Timer::new(now));
-        let length = (self.request.len() - HEADER) as u32;
-        if let Some(header) = self.request.first_chunk_mut() {
+        self.length = self.room.len().min(HEADER + octets);
+        let length = (self.length - HEADER) as u32;
+        if let Some(header) = self.room.first_chunk_mut() {
             head(header, Kind::Request, self.id, length);
         }
-        &self.request
+        self.request()
     }
 
     /// The number of the exchange.
@@ -104,7 +109,7 @@ impl Asking {
 
     /// The packet to send again.
     pub(super) fn request(&self) -> &[u8] {
-        &self.request
+        &self.room[..self.length]
     }
 
     /// When the timer is due; `None` if nothing is under way.

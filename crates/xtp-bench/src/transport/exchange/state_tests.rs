@@ -49,7 +49,7 @@ impl World {
 
     /// One exchange to its end; the response, or `None` if the client gave up.
     fn exchange(&mut self) -> Option<Vec<u8>> {
-        let mut to_server = vec![self.asking.begin(self.now).to_vec()];
+        let mut to_server = vec![self.asking.begin(self.now, 7).to_vec()];
         loop {
             let mut to_client = Vec::new();
             for datagram in to_server.drain(..) {
@@ -165,7 +165,7 @@ fn with_loss_everything_is_executed_at_most_once_and_answered_unless_given_up() 
 fn a_silent_peer_is_given_up_after_the_last_try() {
     let begin = Instant::now();
     let mut asking = Asking::new(5, b"anybody?");
-    asking.begin(begin);
+    asking.begin(begin, 8);
     let mut sent = 1;
     let mut waits = Vec::new();
     let mut now = begin;
@@ -284,7 +284,7 @@ fn what_is_no_packet_is_passed_over() {
         assert_eq!(Packet::parse(&good[..length]), None);
     }
     let mut asking = Asking::new(7, b"once");
-    asking.begin(Instant::now());
+    asking.begin(Instant::now(), 4);
     assert_eq!(asking.heard(&good), Heard::Nothing, "a request is no answer");
     assert_eq!(asking.heard(&packet(Kind::Reply, 3, &[])), Heard::Old(3));
     assert_eq!(asking.heard(&packet(Kind::Reply, 7, b"a")), Heard::Answer(b"a"));

@@ -6,6 +6,7 @@ use super::setup::{Quic, patient, runtime};
 use crate::console::Console;
 use crate::error::Worked;
 use crate::job::{Job, Outcome, Role};
+use crate::lengths::Lengths;
 use crate::plan::WaitPolicy;
 use crate::transport::answering::{Serving, Timing};
 
@@ -21,12 +22,15 @@ async fn client(job: &Job) -> Worked<Outcome> {
     let (quic, server) = Quic::client(job)?;
     let connection = quic.connect(server)?.await?;
     let (mut send, mut recv) = connection.open_bi().await?;
-    let message = vec![7; job.size as usize];
-    let mut answer = vec![0; job.size as usize];
+    let mut lengths = Lengths::of(job);
+    let messages = vec![7; lengths.most()];
+    let mut answer = vec![0; lengths.most()];
     let mut timing = Timing::new(job);
     loop {
         let begin = timing.begin(|| 0);
-        round_trip(job.wait, &mut send, &mut recv, &message, &mut answer).await?;
+        let length = lengths.next();
+        let (message, answer) = (&messages[..length], &mut answer[..length]);
+        round_trip(job.wait, &mut send, &mut recv, message, answer).await?;
         if !timing.end(begin) {
             break;
         }
@@ -57,10 +61,15 @@ async fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
     if let Some(incoming) = quic.endpoint.accept().await {
         let connection = incoming.await?;
         let (mut send, mut recv) = connection.accept_bi().await?;
-        let mut message = vec![0; job.size as usize];
-        // The connection ends when the client has enough, or the coordinator.
-        while patient(job.wait, recv.read_exact(&mut message)).await.is_ok() {
-            send.write_all(&message).await?;
+        let mut lengths = Lengths::of(job);
+        let mut room = vec![0; lengths.most()];
+        loop {
+            let message = &mut room[..lengths.next()];
+            // The connection ends when the client has enough, or the coordinator.
+            if patient(job.wait, recv.read_exact(message)).await.is_err() {
+                break;
+            }
+            send.write_all(message).await?;
             serving.one(|| 0);
         }
     }

@@ -6,6 +6,7 @@ use super::setup::{Quic, patient, runtime};
 use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
+use crate::lengths::Lengths;
 use crate::plan::Experiment;
 use crate::transport::answering::{Serving, Timing};
 
@@ -27,12 +28,13 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
 /// One connection after the other, over one endpoint.
 async fn client(job: &Job) -> Worked<Outcome> {
     let (quic, server) = Quic::client(job)?;
-    let message = vec![7; job.size as usize];
+    let mut lengths = Lengths::of(job);
+    let messages = vec![7; lengths.most()];
     let mut timing = Timing::new(job);
     loop {
         let begin = timing.begin(|| 0);
         let connection = patient(job.wait, quic.connect(server)?).await?;
-        exchange(job, &connection, &message, false).await?;
+        exchange(job, &connection, &messages[..lengths.next()], false).await?;
         if job.experiment == Experiment::Oneshot {
             // The peer closes when it has read the message.
             patient(job.wait, connection.closed()).await;
@@ -48,7 +50,8 @@ async fn client(job: &Job) -> Worked<Outcome> {
 /// As `client`, with data in the first packet. A connection without a ticket does not count: it fetches some.
 async fn early_client(job: &Job) -> Worked<Outcome> {
     let (quic, server) = Quic::client(job)?;
-    let message = vec![7; job.size as usize];
+    let mut lengths = Lengths::of(job);
+    let messages = vec![7; lengths.most()];
     let mut timing = Timing::new(job);
     let mut refills = 0;
     loop {
@@ -63,7 +66,7 @@ async fn early_client(job: &Job) -> Worked<Outcome> {
             }
         };
         refills = 0;
-        exchange(job, &connection, &message, true).await?;
+        exchange(job, &connection, &messages[..lengths.next()], true).await?;
         connection.close(DONE, b"");
         if !timing.end(begin) {
             return end(&quic, timing).await;
@@ -145,7 +148,7 @@ async fn serve(job: &Job, connection: &Connection, early: bool) -> Worked<bool> 
         let mut recv = patient(job.wait, connection.accept_uni()).await?;
         let message = patient(job.wait, recv.read_to_end(size)).await?;
         connection.close(DONE, b"");
-        return Ok(message.len() == size);
+        return Ok(!message.is_empty());
     }
     let (mut send, mut recv) = patient(job.wait, connection.accept_bi()).await?;
     let message = patient(job.wait, recv.read_to_end(size)).await?;

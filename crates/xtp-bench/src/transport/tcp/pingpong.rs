@@ -6,6 +6,7 @@ use super::unless_stopped;
 use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
+use crate::lengths::Lengths;
 use crate::transport::answering::{Serving, Timing};
 use crate::transport::sockets::{prepare, read_exact, write_all};
 use crate::transport::waiting::Waiter;
@@ -21,16 +22,18 @@ fn client(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let mut waiter = Waiter::new(job.wait, console.stop());
     let mut stream = super::connect(job)?;
     prepare(&stream, &mut waiter)?;
-    let message = vec![7; job.size as usize];
-    let mut answer = vec![0; job.size as usize];
+    let mut lengths = Lengths::of(job);
+    let messages = vec![7; lengths.most()];
+    let mut answer = vec![0; lengths.most()];
     let mut timing = Timing::new(job);
     loop {
         let before = waiter.calls();
         let more = timing.one(
             || before,
             || -> Worked<()> {
-                write_all(&mut stream, &mut waiter, &message)?;
-                match read_exact(&mut stream, &mut waiter, &mut answer)? {
+                let length = lengths.next();
+                write_all(&mut stream, &mut waiter, &messages[..length])?;
+                match read_exact(&mut stream, &mut waiter, &mut answer[..length])? {
                     true => Ok(()),
                     false => Err(Problem::new("the server closed the connection")),
                 }
@@ -52,13 +55,15 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
         return Ok(serving.outcome(waiter.calls()));
     };
     prepare(&stream, &mut waiter)?;
-    let mut message = vec![0; job.size as usize];
+    let mut lengths = Lengths::of(job);
+    let mut room = vec![0; lengths.most()];
     loop {
-        let read = read_exact(&mut stream, &mut waiter, &mut message);
+        let message = &mut room[..lengths.next()];
+        let read = read_exact(&mut stream, &mut waiter, message);
         if unless_stopped(read)? != Some(true) {
             return Ok(serving.outcome(waiter.calls()));
         }
-        write_all(&mut stream, &mut waiter, &message)?;
+        write_all(&mut stream, &mut waiter, message)?;
         let calls = waiter.calls();
         if !serving.one(|| calls) {
             return Ok(serving.outcome(calls));

@@ -17,6 +17,7 @@ use super::unless_stopped;
 use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
+use crate::lengths::Lengths;
 use crate::plan::Experiment;
 use crate::transport::answering::{Serving, Timing};
 use crate::transport::sockets::{read, read_exact, write_all};
@@ -53,17 +54,19 @@ fn client(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let mut waiter = Waiter::new(job.wait, console.stop());
     let style = Style::new(job);
     let peer: SocketAddr = job.peer.parse()?;
-    let message = vec![7; job.size as usize];
-    let mut answer = vec![0; job.size as usize];
+    let mut lengths = Lengths::of(job);
+    let messages = vec![7; lengths.most()];
+    let mut answer = vec![0; lengths.most()];
     let mut timing = Timing::new(job);
     loop {
         let before = waiter.calls();
         let more = timing.one(
             || before,
             || -> Worked<()> {
-                let mut stream = open(job, &style, peer, &message, &mut waiter)?;
+                let length = lengths.next();
+                let mut stream = open(job, &style, peer, &messages[..length], &mut waiter)?;
                 if style.transaction {
-                    if !read_exact(&mut stream, &mut waiter, &mut answer)? {
+                    if !read_exact(&mut stream, &mut waiter, &mut answer[..length])? {
                         return Err(Problem::new("the server closed without an answer"));
                     }
                 } else if !style.abort {
@@ -124,17 +127,19 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
     let listener = super::listen(job, &waiter)?;
     console.ready(listener.local_addr()?)?;
     let mut serving = Serving::new(job);
-    let mut message = vec![0; job.size as usize];
+    let mut lengths = Lengths::of(job);
+    let mut room = vec![0; lengths.most()];
     loop {
         let accepted = accept(&listener, &mut waiter);
         let Some(mut stream) = unless_stopped(accepted)? else {
             return Ok(serving.outcome(waiter.calls()));
         };
-        if !read_exact(&mut stream, &mut waiter, &mut message)? {
+        let message = &mut room[..lengths.next()];
+        if !read_exact(&mut stream, &mut waiter, message)? {
             return Err(Problem::new("the client sent nothing"));
         }
         if style.transaction {
-            write_all(&mut stream, &mut waiter, &message)?;
+            write_all(&mut stream, &mut waiter, message)?;
         } else if !style.abort && read(&mut stream, &mut waiter, &mut [0])? != 0 {
             return Err(Problem::new("the client sent too much"));
         }

@@ -8,6 +8,7 @@ use xtp::Stream;
 use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
+use crate::lengths::Lengths;
 use crate::transport::answering::{Serving, Timing};
 
 pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
@@ -20,21 +21,23 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
 fn client(job: &Job) -> Worked<Outcome> {
     let endpoint = super::endpoint(job)?;
     let stream = endpoint.open(super::peer(job)?, super::stream(job)?)?;
-    let message = Bytes::from(vec![7; job.size as usize]);
-    let mut answer = vec![0; message.len()];
+    let mut lengths = Lengths::of(job);
+    let messages = Bytes::from(vec![7; lengths.most()]);
+    let mut answer = vec![0; lengths.most()];
     let plain = job.transport == super::WRITE.name;
     let mut timing = Timing::new(job);
     loop {
         let more = timing.one(
             || super::calls(&endpoint),
             || -> Worked<()> {
+                let length = lengths.next();
                 if plain {
-                    (&stream).write_all(&message)?;
-                    return Ok((&stream).read_exact(&mut answer)?);
+                    (&stream).write_all(&messages[..length])?;
+                    return Ok((&stream).read_exact(&mut answer[..length])?);
                 }
-                stream.send_message(message.clone())?;
+                stream.send_message(messages.slice(..length))?;
                 match stream.recv_message()? {
-                    Some(answer) if answer.len() == message.len() => Ok(()),
+                    Some(answer) if answer.len() == length => Ok(()),
                     _ => Err(Problem::new("the server answered something else")),
                 }
             },
@@ -58,9 +61,14 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
         accepted => accepted?.into_stream(),
     };
     if job.transport == super::WRITE.name {
-        let mut octets = vec![0; job.size as usize];
-        while whole(&stream, &mut octets)? {
-            (&stream).write_all(&octets)?;
+        let mut lengths = Lengths::of(job);
+        let mut room = vec![0; lengths.most()];
+        loop {
+            let octets = &mut room[..lengths.next()];
+            if !whole(&stream, octets)? {
+                break;
+            }
+            (&stream).write_all(octets)?;
             serving.one(|| super::calls(&endpoint));
         }
     }

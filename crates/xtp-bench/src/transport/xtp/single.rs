@@ -6,6 +6,7 @@ use xtp::{CallOptions, Confirm, paradigm};
 use crate::console::Console;
 use crate::error::{Problem, Worked};
 use crate::job::{Job, Outcome, Role};
+use crate::lengths::Lengths;
 use crate::plan::Experiment;
 use crate::transport::answering::{Serving, Timing};
 
@@ -21,7 +22,8 @@ pub(super) fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
 fn oneshot(job: &Job) -> Worked<Outcome> {
     let endpoint = super::endpoint(job)?;
     let peer = super::peer(job)?;
-    let message = Bytes::from(vec![7; job.size as usize]);
+    let mut lengths = Lengths::of(job);
+    let messages = Bytes::from(vec![7; lengths.most()]);
     let mut options = paradigm::one_shot(super::SERVICE);
     options.confirm = Confirm::Delivered;
     let mut timing = Timing::new(job);
@@ -29,7 +31,8 @@ fn oneshot(job: &Job) -> Worked<Outcome> {
         let more = timing.one(
             || super::calls(&endpoint),
             || {
-                let delivered = endpoint.deliver(peer, options.clone(), message.clone(), None);
+                let message = messages.slice(..lengths.next());
+                let delivered = endpoint.deliver(peer, options.clone(), message, None);
                 delivered.map(drop)
             },
         )?;
@@ -42,15 +45,17 @@ fn oneshot(job: &Job) -> Worked<Outcome> {
 fn transaction(job: &Job) -> Worked<Outcome> {
     let endpoint = super::endpoint(job)?;
     let peer = super::peer(job)?;
-    let request = Bytes::from(vec![7; job.size as usize]);
+    let mut lengths = Lengths::of(job);
+    let requests = Bytes::from(vec![7; lengths.most()]);
     let options = CallOptions::default();
     let mut timing = Timing::new(job);
     loop {
         let more = timing.one(
             || super::calls(&endpoint),
             || -> Worked<()> {
-                let response = endpoint.call(peer, super::SERVICE, request.clone(), &options)?;
-                match response.len() == request.len() {
+                let length = lengths.next();
+                let response = endpoint.call(peer, super::SERVICE, requests.slice(..length), &options)?;
+                match response.len() == length {
                     true => Ok(()),
                     false => Err(Problem::new(format!("{} octets came back", response.len()))),
                 }

@@ -99,7 +99,7 @@ fn plan(args: &BenchArgs, common: &Common) -> Result<Plan, Failure> {
         name => vec![name.parse().map_err(usage)?],
     };
     if let Some(sizes) = &args.size {
-        plan.sizes = Plan::parse_sizes(sizes).map_err(usage)?;
+        plan.set_sizes(sizes).map_err(usage)?;
     }
     if let Some(length) = args.length {
         plan.sizes = vec![length as u64];
