@@ -43,6 +43,16 @@ pub struct Host {
 }
 
 impl Host {
+    /// Whether both are one host, as it was on one day: figures of one series.
+    pub(crate) fn is_at_that_time(&self, other: &Self) -> bool {
+        let day = |host: &Self| host.date.get(..10).map(str::to_owned);
+        let there = Self {
+            date: self.date.clone(),
+            ..other.clone()
+        };
+        day(self) == day(other) && there == *self
+    }
+
     /// Looks. What cannot be found out is left empty.
     pub fn look() -> Self {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();

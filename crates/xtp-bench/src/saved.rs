@@ -40,7 +40,7 @@ impl Report {
     pub fn add(&mut self, later: Self) {
         if self.host == Default::default() {
             self.host = later.host;
-        } else if later.host != Default::default() && later.host != self.host {
+        } else if later.host != Default::default() && !self.host.is_at_that_time(&later.host) {
             self.notes.push(format!(
                 "figures of several hosts or times: {} ({}) and {} ({})",
                 self.host.cpu, self.host.date, later.host.cpu, later.host.date

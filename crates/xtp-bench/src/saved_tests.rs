@@ -96,3 +96,18 @@ fn another_host_is_said() {
     );
     assert_eq!(all.rows.len(), 3);
 }
+
+#[test]
+fn runs_of_one_day_on_one_host_are_one_series() {
+    let on = |date: &str| {
+        let mut report = report(vec![row("xtp", 7.0)]);
+        (report.host.cpu, report.host.date) = ("one".to_owned(), date.to_owned());
+        report
+    };
+    let mut all = on("2026-11-29 13:30 UTC");
+    all.rows.clear();
+    all.add(on("2026-11-29 13:41 UTC"));
+    assert_eq!(all.notes, [""; 0]);
+    all.add(on("2026-11-30 13:41 UTC"));
+    assert!(all.notes[0].contains("several hosts"), "{:?}", all.notes);
+}
