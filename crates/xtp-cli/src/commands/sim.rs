@@ -118,7 +118,7 @@ fn show(scenario: &Scenario, common: &Common) -> Outcome {
     let written = if common.out.is_json() {
         scenario.replay(&mut io::sink())
     } else {
-        standard_output().and_then(|stdout| scenario.replay(&mut io::BufWriter::new(stdout.lock())))
+        standard_output().and_then(|stdout| scenario.replay(&mut io::BufWriter::new(stdout)))
     };
     let report = written.map_err(|error| Failure::io("cannot write to standard output", &error))?;
     if common.out.is_json() {

@@ -84,6 +84,7 @@ impl Failure {
     /// A failed system call on standard input, standard output or a file.
     pub(crate) fn io(doing: impl Display, error: &io::Error) -> Self {
         match error.kind() {
+            _ if super::was_told_to_end(error) => Self::interrupted(),
             // As programs end that SIGPIPE kills: what reads the rest has seen enough.
             io::ErrorKind::BrokenPipe => Self::new(Status::Other(141), ""),
             io::ErrorKind::StorageFull => {

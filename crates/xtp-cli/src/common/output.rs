@@ -3,11 +3,12 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, Patient};
 
 /// The two streams, and how much is said.
 pub(crate) struct Output {
@@ -116,15 +117,41 @@ impl Output {
     }
 }
 
+/// Standard output, for results. A wait for its reader ends where the command is told to end.
+pub(crate) enum StandardOutput {
+    Pipe(&'static Patient),
+    Other(io::Stdout),
+}
+
+impl Write for StandardOutput {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Pipe(pipe) => pipe.write(octets),
+            Self::Other(stdout) => stdout.write(octets),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Pipe(pipe) => pipe.flush(),
+            Self::Other(stdout) => stdout.flush(),
+        }
+    }
+}
+
 /// Standard output, for results.
 ///
 /// # Errors
 /// If it was closed when the process began: what is written would be lost without a word.
-pub(crate) fn standard_output() -> io::Result<io::Stdout> {
-    match xtp::output_was_closed() {
-        true => Err(io::Error::other("it is closed")),
-        false => Ok(io::stdout()),
+pub(crate) fn standard_output() -> io::Result<StandardOutput> {
+    static PIPE: OnceLock<Option<Patient>> = OnceLock::new();
+    if xtp::output_was_closed() {
+        return Err(io::Error::other("it is closed"));
     }
+    Ok(match PIPE.get_or_init(Patient::standard_output) {
+        Some(pipe) => StandardOutput::Pipe(pipe),
+        None => StandardOutput::Other(io::stdout()),
+    })
 }
 
 /// Standard error may be closed; then there is nobody to tell.

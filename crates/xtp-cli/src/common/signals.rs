@@ -2,7 +2,7 @@
 //! SIGTERM ends the process. A terminal that is closed may send SIGHUP several times.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 #[cfg(unix)]
 use signal_hook::consts::SIGHUP;
@@ -10,6 +10,14 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use xtp::Endpoint;
 
 use super::{Failure, Status};
+
+/// Set when this process is told to end, for what has no [`Signals`] at hand.
+static ENDING: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Whether this process is told to end.
+pub(super) fn is_ending() -> bool {
+    ENDING.get().is_some_and(|caught| caught.load(Ordering::SeqCst))
+}
 
 type Hook = Box<dyn Fn() + Send>;
 
@@ -37,6 +45,7 @@ impl Signals {
     /// If the system does not allow it.
     pub(crate) fn catch() -> Result<Self, Failure> {
         let watch = Arc::new(Watch::default());
+        let _ = ENDING.set(Arc::clone(&watch.caught));
         let told = Arc::clone(&watch);
         let ending = || caught_signals().into_iter().filter(|signal| *signal != SIGINT);
         on_signal(&watch.caught, move |insists| told.tell(insists))

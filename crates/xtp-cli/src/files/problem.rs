@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
 
-use crate::common::Status;
+use crate::common::{Status, was_told_to_end};
 
 /// Longest sentence, octets.
 pub(crate) const TEXT_LIMIT: usize = 1_024;
@@ -236,6 +236,16 @@ impl From<xtp::Error> for Fault {
 impl From<Problem> for Fault {
     fn from(problem: Problem) -> Self {
         Self::Here(problem)
+    }
+}
+
+impl Fault {
+    /// A failed write; `what` is a phrase.
+    pub(crate) fn unwritten(what: impl Display, error: &io::Error) -> Self {
+        match was_told_to_end(error) {
+            true => Self::Stopped,
+            false => Problem::io(what, error).into(),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use xtp::Bytes;
@@ -22,7 +22,7 @@ use super::names::shown;
 use super::problem::{Code, Fault, Problem, violation};
 use super::record::{Entry, Hash, Kind, Record};
 use super::tally::Tally;
-use crate::common::standard_output;
+use crate::common::{Patient, standard_output};
 
 static ZEROS: [u8; 65_536] = [0; 65_536];
 
@@ -76,10 +76,7 @@ impl Through {
                 outcome => break outcome.map_err(failed)?,
             }
         };
-        // From here on it takes as long as it takes.
-        let kept = if is_file { OFlags::APPEND } else { OFlags::empty() };
-        fcntl_setfl(&file, kept).map_err(|errno| failed(errno.into()))?;
-        Ok((label, Box::new(file)))
+        Ok((label, Box::new(Patient::new(file))))
     }
 }
 
@@ -383,11 +380,11 @@ fn put(written: &mut Written, tally: &Tally, content: &[Bytes]) -> Result<(), Fa
     };
     for part in content {
         out.write_all(part)
-            .map_err(|error| Problem::io(&*label, &error))?;
+            .map_err(|error| Fault::unwritten(&*label, &error))?;
         written.hash.update(part);
         written.at += part.len() as u64;
         tally.sent.add(part.len() as u64);
         tally.settled.add(part.len() as u64);
     }
-    out.flush().map_err(|error| Problem::io(&*label, &error).into())
+    out.flush().map_err(|error| Fault::unwritten(&*label, &error))
 }

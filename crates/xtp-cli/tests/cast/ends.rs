@@ -1,6 +1,7 @@
 //! How it ends where not everybody has everything.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -236,6 +237,49 @@ fn the_receiver_is_interrupted_or_waits_in_vain() {
     let ended = receiver.end().expect(3);
     assert!(ended.said.contains("--timeout"), "{}", ended.said);
     assert_eq!(ended.report()["sender"], Value::Null);
+}
+
+/// A receiver whose output takes nothing: a signal ends it, and its sender is not told that anything was done.
+#[test]
+fn a_receiver_that_cannot_write_is_interrupted() {
+    let dir = place(1_000_000);
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    let arguments = ["recv", "239.77.4.13", "-", "--interface", "127.0.0.1"];
+    let mut receiver = Running::writing(&arguments, dir.path(), Stdio::null(), writer.into());
+    receiver.until("waiting for a sender");
+    let sender = send("file", "239.77.4.13", &["--expect", "1"], dir.path());
+    reader.read_exact(&mut [0]).expect("its beginning");
+    receiver.signal("TERM");
+    receiver.end().expect(130);
+    let sent = sender.end().expect(1);
+    assert_ne!(states(&sent.report())[0].1, "complete");
+}
+
+/// A receiver that is told to end when it has everything, and before its sender said that it knows: both say the same.
+#[test]
+fn a_receiver_is_interrupted_when_it_is_done() {
+    let dir = place(200_000);
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    let arguments = ["recv", "239.77.4.14", "-", "--interface", "127.0.0.1"];
+    let mut receiver = Running::writing(&arguments, dir.path(), Stdio::null(), writer.into());
+    receiver.until("waiting for a sender");
+    let sender = send("file", "239.77.4.14", &["--expect", "1"], dir.path());
+    reader.read_exact(&mut [0]).expect("its beginning");
+    // All of it has left meanwhile; where not, neither says that it is done.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    sender.signal("STOP");
+    reader.read_exact(&mut vec![0; 199_999]).expect("the rest");
+    receiver.signal("TERM");
+    let received = receiver.end();
+    sender.signal("CONT");
+    let sent = sender.end();
+    assert_eq!(
+        received.status == Some(0),
+        sent.status == Some(0),
+        "{}{}",
+        received.said,
+        sent.said
+    );
 }
 
 #[test]

@@ -30,12 +30,22 @@ pub(crate) struct Ended {
 
 impl Running {
     pub(crate) fn start<S: AsRef<OsStr>>(arguments: &[S], directory: &Path, input: Stdio) -> Self {
+        Self::writing(arguments, directory, input, Stdio::piped())
+    }
+
+    /// The same with its standard output to somewhere.
+    pub(crate) fn writing<S: AsRef<OsStr>>(
+        arguments: &[S],
+        directory: &Path,
+        input: Stdio,
+        output: Stdio,
+    ) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_xtp"))
             .arg("cast")
             .args(arguments)
             .current_dir(directory)
             .stdin(input)
-            .stdout(Stdio::piped())
+            .stdout(output)
             .stderr(Stdio::piped())
             .spawn()
             .expect("the command starts");
@@ -48,10 +58,12 @@ impl Running {
                 }
             }
         });
-        let mut stdout = child.stdout.take().expect("piped");
+        let stdout = child.stdout.take();
         let output = std::thread::spawn(move || {
             let mut octets = Vec::new();
-            stdout.read_to_end(&mut octets).expect("readable");
+            if let Some(mut stdout) = stdout {
+                stdout.read_to_end(&mut octets).expect("readable");
+            }
             octets
         });
         Self {

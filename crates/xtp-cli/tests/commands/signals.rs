@@ -1,12 +1,44 @@
 //! SIGINT, SIGTERM and SIGHUP end every command cleanly, with status 130; SIGTERM and SIGHUP are how a server ends well.
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 
 #[cfg(target_os = "linux")]
 use crate::support::hearing_hangups;
-use crate::support::{Nobody, Running};
+use crate::support::{Nobody, Running, noise};
+
+/// What takes nothing of a command's output does not keep it from ending.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_pipe_holds_up_no_signal() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = |name| folder.path().join(name).to_str().expect("text").to_owned();
+    std::fs::write(path("file"), noise(1 << 20)).expect("written");
+    let (_serve, address) = Running::listener(&["serve", "--listen", "127.0.0.1:0", &path("")]);
+    let source = format!("xtp://{address}/file");
+    let (copy, mut reader) = Running::unread(&["cp", &source, "-"]);
+    reader.read_exact(&mut [0]).expect("its beginning");
+    copy.signal("TERM");
+    copy.finish().expect(130);
+
+    let made = Command::new("mkfifo").arg(path("fifo")).status();
+    assert!(made.expect("it runs").success());
+    let copy = Running::start(&["cp", &source, &path("fifo")]);
+    let mut reader = std::fs::File::open(path("fifo")).expect("a writer");
+    reader.read_exact(&mut [0]).expect("its beginning");
+    copy.signal("TERM");
+    copy.finish().expect(130);
+
+    let (mut listen, mut reader) = Running::unread(&["listen", "127.0.0.1:0"]);
+    let address = listen.wait_for("listening on ");
+    let address = address.trim_start_matches("listening on ");
+    let mut send = Running::start(&["send", "--stream", address]);
+    send.write(&noise(1 << 20));
+    reader.read_exact(&mut [0]).expect("its beginning");
+    listen.signal("INT");
+    listen.finish().expect(130);
+}
 
 #[test]
 fn servers_end_at_either_signal() {

@@ -1,6 +1,6 @@
 //! Runs of the command, in the foreground and in the background, none of them without end.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, PipeReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
@@ -110,9 +110,17 @@ impl Running {
         Self::of(command(args))
     }
 
+    /// The same, whose standard output is a pipe that only the caller reads.
+    pub(crate) fn unread(args: &[&str]) -> (Self, PipeReader) {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        let mut command = command(args);
+        command.stdout(writer);
+        (Self::of(command), reader)
+    }
+
     fn of(mut command: Command) -> Self {
         let mut child = command.spawn().expect("the command starts");
-        let mut stdout = child.stdout.take().expect("a pipe");
+        let stdout = child.stdout.take();
         let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let (sender, lines) = channel();
         thread::spawn(move || {
@@ -125,7 +133,7 @@ impl Running {
         let collected = thread::spawn(move || {
             let mut octets = Vec::new();
             // What was read before a failure is what a test wants to see.
-            let _ = stdout.read_to_end(&mut octets);
+            let _ = stdout.map(|mut stdout| stdout.read_to_end(&mut octets));
             octets
         });
         Self {

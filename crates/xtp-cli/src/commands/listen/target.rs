@@ -91,10 +91,8 @@ impl Target {
         let written = match self {
             Self::Object | Self::Directory(_) => Ok(()),
             Self::File(file) => file.write_all(octets),
-            Self::Standard => {
-                let mut stdout = io::stdout().lock();
-                stdout.write_all(octets).and_then(|()| stdout.flush())
-            }
+            Self::Standard => standard_output()
+                .and_then(|mut stdout| stdout.write_all(octets).and_then(|()| stdout.flush())),
         };
         written.map_err(|error| cannot_write(&error))
     }

@@ -235,16 +235,9 @@ impl Receiver<'_> {
                 return End { outcome, hash, began };
             }
         };
-        // What is here is verified: a sender that is lost now takes nothing away.
+        // What is here is verified: neither a sender that is lost now nor a signal takes anything away.
         if let Err(error) = told.and_then(|()| subscription.close()) {
             tracing::debug!(%error, "the sender may not know how it went");
-            if error.is_interrupted() && outcome.is_ok() {
-                return End {
-                    outcome: Err(Fault::Stopped),
-                    hash,
-                    began,
-                };
-            }
         }
         End { outcome, hash, began }
     }
@@ -462,7 +455,7 @@ fn write_out(content: &[Bytes]) -> Result<(), Fault> {
         content.iter().try_for_each(|part| stdout.write_all(part))?;
         stdout.flush()
     });
-    written.map_err(|error| Problem::io("cannot write to standard output", &error).into())
+    written.map_err(|error| Fault::unwritten("cannot write to standard output", &error))
 }
 
 fn mismatch(label: &str) -> Problem {
