@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::launch::Remarks;
 use crate::plan::Experiment;
 
 #[test]
@@ -12,6 +13,7 @@ fn spoilt_rounds_of_a_case_are_told_together() {
         program: "/bin/false".into(),
         args: Vec::new(),
         interrupted: Arc::default(),
+        remarks: Remarks::default(),
     };
     let mut show = |_: &Progress| {};
     let mut context = Context::new(&plan, &launcher, &mut show);

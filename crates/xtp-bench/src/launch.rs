@@ -20,6 +20,29 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Longest a worker may take to be ready, or to sum up when told to stop.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Where remarks go that are of use while something is measured.
+#[derive(Clone, Default)]
+pub struct Remarks(Option<Arc<dyn Fn(String) + Send + Sync>>);
+
+impl Remarks {
+    /// To this function.
+    pub fn to(say: impl Fn(String) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(say)))
+    }
+
+    pub(crate) fn say(&self, text: String) {
+        if let Some(say) = &self.0 {
+            say(text);
+        }
+    }
+}
+
+impl std::fmt::Debug for Remarks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Remarks").finish_non_exhaustive()
+    }
+}
+
 /// How workers are started: this program with these arguments has to call [`worker`](crate::worker).
 #[derive(Clone, Debug)]
 pub struct Launcher {
@@ -29,6 +52,8 @@ pub struct Launcher {
     pub args: Vec<String>,
     /// Set by the caller to end the run early.
     pub interrupted: Arc<AtomicBool>,
+    /// Where remarks go.
+    pub remarks: Remarks,
 }
 
 impl Launcher {

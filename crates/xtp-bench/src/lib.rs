@@ -57,7 +57,7 @@ pub use flow::{
 pub use host::Host;
 pub use html::page::{BEGIN as PAGE_BEGIN, END as PAGE_END, Page, page};
 pub use html::render as render_html;
-pub use launch::Launcher;
+pub use launch::{Launcher, Remarks};
 pub use load::{HostLoad, LoadMeter};
 pub use plan::{Experiment, Path, Plan, Rivals, WaitPolicy};
 pub use remote::{SERVICE as REMOTE_SERVICE, Serve, Served, UDP_PORT as REMOTE_PORT};

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use super::{Line, Party, is_installed, outcome, process_ticks, watch};
 use crate::error::Error;
-use crate::launch::Launcher;
+use crate::launch::{Launcher, Remarks};
 use crate::stage::Place;
 
 fn launcher() -> Launcher {
@@ -17,6 +17,7 @@ fn launcher() -> Launcher {
         program: "true".into(),
         args: Vec::new(),
         interrupted: Arc::new(AtomicBool::new(false)),
+        remarks: Remarks::default(),
     }
 }
 

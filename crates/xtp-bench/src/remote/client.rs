@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use xtp::{CallOptions, Config, Endpoint, Wait, paradigm};
+use xtp::{CallOptions, Config, Driver, Endpoint, Wait, paradigm};
 
 use super::{Answer, Request, SERVICE, VERSION, Wanted};
 use crate::error::Error;
@@ -29,6 +29,8 @@ pub(crate) struct Far {
     near: Place,
     /// How long other clients of the server were waited for.
     waited: Duration,
+    /// Answers the server, which asks whether this client is there while others wait.
+    _driver: Driver,
 }
 
 impl Far {
@@ -54,12 +56,15 @@ impl Far {
             address,
             interface: interface_of(address).unwrap_or_default(),
         };
+        let driver = endpoint.enable_echo().and_then(|()| endpoint.spawn_driver());
+        let driver = driver.map_err(|error| failed(error.to_string()))?;
         let mut far = Self {
             server,
             endpoint,
             token: 0,
             near,
             waited: Duration::ZERO,
+            _driver: driver,
         };
         match far.ask(&Request::Hello { version: VERSION }, GREETING)? {
             Answer::Welcome { token } => far.token = token,
@@ -128,6 +133,7 @@ impl Far {
     /// Has the server's party started, when it is this client's turn; where that is.
     fn begin(&mut self, launcher: &Launcher, request: impl Fn(u64) -> Request) -> Result<String, Error> {
         let until = Instant::now() + LONGEST_WAIT;
+        let mut told = false;
         loop {
             launcher.check()?;
             // A token does not live for ever.
@@ -136,7 +142,13 @@ impl Far {
             }
             match self.ask(&request(self.token), ANSWER)? {
                 Answer::Ready { address } => return Ok(self.reachable(&address)),
-                Answer::Busy { .. } if Instant::now() < until => {
+                Answer::Busy { seconds } if Instant::now() < until => {
+                    if !std::mem::replace(&mut told, true) {
+                        launcher.remarks.say(format!(
+                            "{} is busy with another client, for {seconds} s at most: waiting for this one's turn",
+                            self.server
+                        ));
+                    }
                     std::thread::sleep(AGAIN);
                     self.waited += AGAIN;
                 }

@@ -2,12 +2,14 @@
 //!
 //! What they say to each other goes by transactions over XTP, in JSON: a greeting, which gives a token to who can hear the
 //! answer; the beginning of a measurement, for which the server starts the party it would start on one host; its end, with
-//! what that party counted. The party itself is bound to a port of its own for as long as the measurement takes.
+//! what that party counted. The party itself is bound to a port of its own for as long as the measurement takes. While another
+//! client waits for its turn, the server asks the one that measures by echo whether it is there.
 //!
 //! A server does for strangers what is in [`admit`] and [`FlowTerms::admit`] and nothing else: comparisons of transports for one
 //! client at a time, flows for several side by side ([`flow`](crate::flow) says why).
 
 mod client;
+mod presence;
 mod serve;
 mod turns;
 
@@ -27,7 +29,7 @@ pub const SERVICE: u16 = 36;
 /// The UDP port of a server that names none.
 pub const UDP_PORT: u16 = 36_039;
 /// What is said is this version's.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Longest measurement, seconds.
 const SECONDS: f64 = 60.0;
 /// Most operations before those that count.

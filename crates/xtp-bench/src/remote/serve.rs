@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use xtp::{Bytes, Endpoint, Listener};
 
+use super::presence::Presence;
 use super::turns::Turns;
 use super::{Answer, LONGEST_LINE, Request, SERVICE, VERSION, admit, admit_flows};
 use crate::error::Error;
@@ -37,6 +38,7 @@ struct Running {
     is_flows: bool,
     /// What flows that have ended came to.
     outcome: Option<Outcome>,
+    presence: Presence,
 }
 
 /// What it did, for whoever shows it.
@@ -109,7 +111,7 @@ impl<'a> Serve<'a> {
         Ok(what.map(|what| Served { peer, what }))
     }
 
-    /// Looks for flows that have ended by themselves, and measurements that are overdue.
+    /// Looks for flows that have ended by themselves, clients that have gone while others wait, and measurements that are overdue.
     fn look(&mut self) -> Option<Served> {
         let now = Instant::now();
         let mut failed = None;
@@ -129,6 +131,18 @@ impl<'a> Serve<'a> {
         if let Some((index, what)) = failed {
             let peer = self.running.swap_remove(index).peer;
             return Some(Served { peer, what });
+        }
+        if self.turns.is_waited_for(now) {
+            let endpoint = self.endpoint;
+            let is_gone = |running: &mut Running| {
+                running.outcome.is_none() && running.presence.is_gone(endpoint, running.peer, now)
+            };
+            if let Some(index) = self.running.iter_mut().position(is_gone) {
+                return Some(Served {
+                    peer: self.running.swap_remove(index).peer,
+                    what: "the client is gone, and another one waits".to_owned(),
+                });
+            }
         }
         let index = self.running.iter().position(|running| running.until < now)?;
         let over = self.running.swap_remove(index);
@@ -234,6 +248,7 @@ impl<'a> Serve<'a> {
             until: Instant::now() + Duration::from_secs_f64(job.seconds) + PATIENCE,
             is_flows,
             outcome: None,
+            presence: Presence::default(),
         });
         Ok(Answer::Ready { address })
     }

@@ -28,6 +28,12 @@ impl Turns {
         }
     }
 
+    /// Whether a client that was told that the host is busy still waits.
+    pub(super) fn is_waited_for(&self, now: Instant) -> bool {
+        let waits = |(_, at): &(SocketAddr, Instant)| now.saturating_duration_since(*at) < WAITED_FOR;
+        self.waiting.as_ref().is_some_and(waits)
+    }
+
     /// Whether flows of `client` may begin beside those of others: not while a comparison waits for all of them to end.
     pub(super) fn may_join(&mut self, client: SocketAddr, now: Instant) -> bool {
         let waits = |(other, at): &(SocketAddr, Instant)| {

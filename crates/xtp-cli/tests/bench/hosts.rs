@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 
 use crate::run::{Done, THREE_BUT_THE_LAST_END, bench, figure, finish, start};
 use serde_json::Value;
@@ -10,6 +11,7 @@ use serde_json::Value;
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: String,
+    said: JoinHandle<Vec<String>>,
 }
 
 impl Server {
@@ -28,9 +30,9 @@ impl Server {
                 break address.to_owned();
             }
         };
-        // Nobody may be kept waiting by a full pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, address }
+        // A full pipe would hold the server up.
+        let said = std::thread::spawn(move || lines.map_while(Result::ok).collect());
+        Self { child, address, said }
     }
 
     pub(crate) fn here() -> Self {
@@ -41,6 +43,20 @@ impl Server {
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("a child");
         self.child.wait().expect("ended");
+    }
+
+    /// Ends it; what it said while it ran.
+    fn stop_and_tell(self) -> Vec<String> {
+        let Self { child, address, said } = self;
+        let silent = std::thread::spawn(Vec::new);
+        let stopped = Self {
+            child,
+            address,
+            said: silent,
+        }
+        .stop();
+        assert_eq!(stopped.status, Some(0), "{stopped:?}");
+        said.join().expect("read")
     }
 
     /// Ends it as a service manager does.
@@ -159,8 +175,15 @@ fn a_client_that_vanishes_is_forgotten() {
     }
     gone.kill().expect("a child");
     gone.wait().expect("ended");
-    assert_eq!(rows(&bench(&once("pingpong", &server), 0)).len(), 1);
-    drop(server.stop());
+    let next = bench(&once("pingpong", &server), 0);
+    assert_eq!(rows(&next).len(), 1);
+    assert!(next.stderr.contains("is busy with another client"), "{next:?}");
+    // That, and not the end of the time that its measurement may take.
+    let said = server.stop_and_tell();
+    assert!(
+        said.iter().any(|line| line.contains("the client is gone")),
+        "{said:?}"
+    );
 }
 
 /// The words of one measurement of one size.

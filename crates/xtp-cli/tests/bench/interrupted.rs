@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use xtp_bench::{Error, Experiment, Launcher, Plan, Report, Rivals};
+use xtp_bench::{Error, Experiment, Launcher, Plan, Remarks, Report, Rivals};
 
 /// Ping-pong at two sizes, once each, interrupted when this measurement begins.
 fn interrupted_at(measurement: u64) -> Result<Report, Error> {
@@ -16,6 +16,7 @@ fn interrupted_at(measurement: u64) -> Result<Report, Error> {
         program: env!("CARGO_BIN_EXE_xtp").into(),
         args: vec!["bench-worker".to_owned()],
         interrupted: Arc::new(AtomicBool::new(false)),
+        remarks: Remarks::default(),
     };
     let interrupted = Arc::clone(&launcher.interrupted);
     xtp_bench::run(&plan, &launcher, &mut |progress| {

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use xtp_bench::{Error, Experiment, Launcher, Path, Plan, Progress, Report, WaitPolicy};
+use xtp_bench::{Error, Experiment, Launcher, Path, Plan, Progress, Remarks, Report, WaitPolicy};
 
 use crate::args::{BenchArgs, BenchWorkerArgs, WaitArg};
-use crate::common::{Address, Common, Failure, Outcome, ProgressUnit, progress_bar};
+use crate::common::{Address, Common, Failure, Outcome, Output, ProgressUnit, progress_bar};
 
 /// What takes less is over before a bar would be read.
 const UNSEEN: Duration = Duration::from_secs(1);
@@ -33,6 +33,7 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Outcome {
         program: std::env::current_exe().map_err(|error| Failure::io("cannot find this program", &error))?,
         args: vec!["bench-worker".to_owned()],
         interrupted: Arc::new(AtomicBool::new(false)),
+        remarks: remarks(&common.out),
     };
     let interrupted = Arc::clone(&launcher.interrupted);
     common
@@ -75,6 +76,12 @@ pub(crate) fn run(args: &BenchArgs, common: &Common) -> Outcome {
             report.failures.len()
         ))),
     }
+}
+
+/// What is of use while something is measured, as any remark.
+fn remarks(out: &Output) -> Remarks {
+    let out = Output::new(out.is_json(), out.is_quiet(), 0);
+    Remarks::to(move |text| out.note(text))
 }
 
 /// A party of a measurement: everything about it comes in and goes out as JSON.
