@@ -49,7 +49,7 @@ pub struct AssociationReport {
 
 impl Endpoint {
     /// The first `most` associations of this endpoint, by number; [`EngineStats::contexts`](crate::EngineStats) says how many there
-    /// are. Groups are not among them. For views and logs: each call looks at all of them, and no packet leaves.
+    /// are; [`groups`](Self::groups) tells of groups. For views and logs: each call looks at all of them, and no packet leaves.
     pub fn associations(&self, most: usize) -> Vec<AssociationReport> {
         self.shared.look(|core| core.associations(most))
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use xtp::{
     Cast, CastOptions, Config, Confirm, Cycle, DropReason, Endpoint, Error, GroupClose, GroupEvent,
-    Interface, JoinOptions, MemberReport, MemberState, Require, Subscription,
+    GroupParty, Interface, JoinOptions, MemberReport, MemberState, Require, Subscription,
 };
 
 fn here() -> Endpoint {
@@ -123,6 +123,56 @@ fn everybody_answers_to_the_group() {
     let options = cast_options(3).buckets(2).cycle(Cycle::Message).classic();
     everybody_gets_the_same(Some("239.77.1.9:36209"), options.rate(20_000_000));
     everybody_gets_the_same(Some("239.77.1.9:36210"), cast_options(3).buckets(8));
+}
+
+/// All groups of an endpoint, each with what is known of it.
+#[test]
+fn groups_at_a_glance() {
+    let group: SocketAddr = "239.77.1.40:36036".parse().unwrap();
+    let (sender, receiver) = (here(), here());
+    assert_eq!(receiver.groups(10), []);
+    let listener = receiver.listen_group(group, join_options()).expect("free");
+    let subscription = receiver.join(group, join_options()).expect("joined");
+    let driver = receiver.spawn_driver().expect("a thread");
+    let waiting = receiver.groups(10);
+    assert_eq!(waiting.len(), 2);
+    assert!(
+        waiting
+            .iter()
+            .all(|report| report.address == Some(group) && !report.is_over)
+    );
+    assert!(matches!(waiting[0].party, GroupParty::Listener));
+    assert_eq!(receiver.groups(1).len(), 1);
+    drop(listener);
+    let cast = sender.cast(group, cast_options(1)).expect("begun");
+    cast.wait_started().expect("one joined");
+    cast.send_message("to all").expect("room");
+    let GroupParty::Transmitter {
+        has_started, members, ..
+    } = &sender.groups(1)[0].party
+    else {
+        panic!("a transmitter");
+    };
+    assert!(*has_started && members.len() == 1, "{members:?}");
+    assert_eq!(
+        subscription.recv_message().expect("there").as_deref(),
+        Some(&b"to all"[..])
+    );
+    let reports = receiver.groups(10);
+    let GroupParty::Receiver { stats, readable, .. } = &reports[0].party else {
+        panic!("a receiver");
+    };
+    assert_eq!((reports[0].number, *readable), (subscription.number(), 0));
+    assert_eq!(
+        stats.transmitter.map(|from| from.port()),
+        Some(sender.local_addr().port())
+    );
+    thread::scope(|scope| {
+        scope.spawn(|| subscription.close().expect("all"));
+        cast.finish().expect("done");
+    });
+    drop((cast, driver));
+    assert_eq!(sender.groups(10), []);
 }
 
 #[test]

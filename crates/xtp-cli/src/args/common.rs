@@ -34,7 +34,7 @@ pub(crate) struct CommonArgs {
     #[arg(long, global = true, value_name = "RATE", value_parser = units::rate)]
     pub(crate) limit: Option<u64>,
 
-    /// Let `xtp top` show the associations of this process, by a socket that only this user can open
+    /// Let `xtp top` show the associations and groups of this process, by a socket that only this user can open
     #[cfg(unix)]
     #[arg(long, global = true)]
     pub(crate) status: bool,

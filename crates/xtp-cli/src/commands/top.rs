@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::args::TopArgs;
 use crate::common::{
-    AssociationLine, Common, EndpointLine, Failure, Outcome, Snapshot, Status, size_text, span_text,
-    status_directory,
+    AssociationLine, Common, EndpointLine, Failure, GroupLine, Outcome, PartyLine, ReceiverLine, Snapshot,
+    Status, TransmitterLine, size_text, span_text, status_directory,
 };
 
 /// A process that takes longer to answer is passed over.
@@ -137,6 +137,17 @@ fn screen(processes: &[Snapshot], before: &mut Before) -> String {
                 lines.push(association_line(line, last, process.seconds));
                 now.insert(key, (line.octets_sent, line.octets_received, process.seconds));
             }
+            for line in &endpoint.groups {
+                let key = (process.pid, format!("{} group", endpoint.address), line.number);
+                let octets = group_octets(line);
+                let rate = rate(
+                    octets,
+                    before.get(&key).map(|(octets, _, at)| (*octets, *at)),
+                    process.seconds,
+                );
+                lines.push(group_line(line, &rate));
+                now.insert(key, (octets, 0, process.seconds));
+            }
         }
     }
     *before = now;
@@ -155,23 +166,97 @@ fn endpoint_line(endpoint: &EndpointLine) -> String {
     )
 }
 
-/// Rates are known from the second look on.
-fn association_line(line: &AssociationLine, last: Option<(u64, u64, f64)>, now: f64) -> String {
-    let rate = |octets: u64, before: u64, since: f64| {
-        let rate = octets.saturating_sub(before) as f64 / (now - since).max(1e-3);
-        format!("{}/s", size_text(rate as u64))
-    };
-    let [out, into] = match last {
-        Some((sent, received, since)) => [
-            rate(line.octets_sent, sent, since),
-            rate(line.octets_received, received, since),
-        ],
-        None => ["-".to_owned(), "-".to_owned()],
-    };
-    let round_trip = line.round_trip_ms.map_or_else(
+/// Octets a second since the last look; known from the second one on.
+fn rate(octets: u64, last: Option<(u64, f64)>, now: f64) -> String {
+    last.map_or_else(
+        || "-".to_owned(),
+        |(before, since)| {
+            let rate = octets.saturating_sub(before) as f64 / (now - since).max(1e-3);
+            format!("{}/s", size_text(rate as u64))
+        },
+    )
+}
+
+fn round_trip(milliseconds: Option<f64>) -> String {
+    milliseconds.map_or_else(
         || "-".to_owned(),
         |span| span_text(Duration::try_from_secs_f64(span * 1e-3).unwrap_or_default()),
+    )
+}
+
+/// Octets of the stream of a group so far, at this end.
+fn group_octets(line: &GroupLine) -> u64 {
+    match &line.party {
+        PartyLine::Transmitter(line) => line.octets,
+        PartyLine::Receiver(line) => line.octets,
+        PartyLine::Listener => 0,
+    }
+}
+
+fn group_line(line: &GroupLine, rate: &str) -> String {
+    let group = line
+        .address
+        .as_deref()
+        .map_or_else(String::new, |address| format!(" {address}"));
+    let text = match &line.party {
+        PartyLine::Transmitter(line) => format!("to group{group}: {}", transmitter_text(line, rate)),
+        PartyLine::Receiver(line) => format!("from group{group}: {}", receiver_text(line, rate)),
+        PartyLine::Listener => format!("listens to group{group}"),
+    };
+    format!("  {text}; waits for {}", line.waits_for)
+}
+
+fn transmitter_text(line: &TransmitterLine, rate: &str) -> String {
+    let mut text = format!("{} receivers, {} done", line.receivers, line.done);
+    for (count, what) in [(line.behind, "behind"), (line.out, "out")] {
+        if count > 0 {
+            text.push_str(&format!(", {count} {what}"));
+        }
+    }
+    if let Some(slowest) = &line.slowest {
+        let lacks = line.octets.saturating_sub(slowest.octets);
+        let name = match slowest.name.as_str() {
+            "" => String::new(),
+            name => format!(" ({})", crate::files::names::shown(name.as_bytes())),
+        };
+        text.push_str(&format!(
+            ", slowest {}{name} lacks {}",
+            slowest.address,
+            size_text(lacks)
+        ));
+    }
+    let allowed = line
+        .rate
+        .map_or_else(String::new, |rate| format!(" of {}/s", size_text(rate)));
+    format!(
+        "{text}; {} out, {rate}{allowed}, {} packets and {} of repair, round trip {}",
+        size_text(line.octets),
+        line.data_packets,
+        line.repair_packets,
+        round_trip(line.round_trip_ms)
+    )
+}
+
+fn receiver_text(line: &ReceiverLine, rate: &str) -> String {
+    let from = line.from.as_deref().unwrap_or("no transmitter yet");
+    let behind = if line.is_behind { ", behind" } else { "" };
+    format!(
+        "{from}{behind}; {} in, {rate}, {} packets, {} repaired",
+        size_text(line.octets),
+        line.packets,
+        size_text(line.repaired)
+    )
+}
+
+/// Rates are known from the second look on.
+fn association_line(line: &AssociationLine, last: Option<(u64, u64, f64)>, now: f64) -> String {
+    let out = rate(line.octets_sent, last.map(|(sent, _, since)| (sent, since)), now);
+    let into = rate(
+        line.octets_received,
+        last.map(|(_, received, since)| (received, since)),
+        now,
     );
+    let round_trip = round_trip(line.round_trip_ms);
     format!(
         "  {:<24} {round_trip:>10} {out:>13} {into:>13} {:>11} {:>11} {:>13}  {}",
         line.peer,

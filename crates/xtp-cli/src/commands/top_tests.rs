@@ -1,6 +1,7 @@
 //! What `xtp top` shows.
 
 use super::*;
+use crate::common::SlowestLine;
 
 fn snapshot(seconds: f64, octets: u64) -> Snapshot {
     Snapshot {
@@ -26,8 +27,59 @@ fn snapshot(seconds: f64, octets: u64) -> Snapshot {
                 octets_sent_again: 0,
                 waits_for: "the peer to acknowledge".to_owned(),
             }],
+            groups: Vec::new(),
         }],
     }
+}
+
+#[test]
+fn a_line_tells_how_a_group_gets_on() {
+    let transmitter = TransmitterLine {
+        receivers: 3,
+        done: 1,
+        behind: 1,
+        out: 0,
+        slowest: Some(SlowestLine {
+            address: "10.0.0.2:7".to_owned(),
+            name: "attic".to_owned(),
+            octets: 1_000,
+        }),
+        octets: 3_048,
+        acknowledged: 2_000,
+        rate: Some(1 << 20),
+        round_trip_ms: Some(2.0),
+        data_packets: 40,
+        repair_packets: 5,
+    };
+    let receiver = ReceiverLine {
+        from: Some("10.0.0.1:9".to_owned()),
+        octets: 4_096,
+        repaired: 1_024,
+        packets: 6,
+        is_behind: true,
+    };
+    let line = |party| GroupLine {
+        number: 1,
+        address: Some("239.1.2.3:36036".to_owned()),
+        party,
+        waits_for: "the slowest receiver".to_owned(),
+    };
+    let sent = group_line(&line(PartyLine::Transmitter(transmitter)), "5 octets/s");
+    for part in [
+        "to group 239.1.2.3:36036: 3 receivers, 1 done, 1 behind",
+        "slowest 10.0.0.2:7 (attic) lacks 2.0 KiB",
+        "5 octets/s of 1.0 MiB/s, 40 packets and 5 of repair, round trip 2 ms",
+        "waits for the slowest receiver",
+    ] {
+        assert!(sent.contains(part), "{part}: {sent}");
+    }
+    let received = group_line(&line(PartyLine::Receiver(receiver)), "-");
+    assert!(
+        received.contains(
+            "from group 239.1.2.3:36036: 10.0.0.1:9, behind; 4.0 KiB in, -, 6 packets, 1.0 KiB repaired"
+        ),
+        "{received}"
+    );
 }
 
 #[test]

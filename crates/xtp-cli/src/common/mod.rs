@@ -9,6 +9,8 @@ use xtp::{Config, Endpoint, Framing, Rate, Trace, Tuning, Wait};
 use crate::args::{CommonArgs, TraceFormat, WaitArg};
 
 mod address;
+#[cfg(unix)]
+mod group_status;
 mod host;
 mod input;
 mod limits;
@@ -25,6 +27,10 @@ mod status;
 mod text;
 
 pub(crate) use address::{Address, host_and_port};
+#[cfg(all(unix, test))]
+pub(crate) use group_status::SlowestLine;
+#[cfg(unix)]
+pub(crate) use group_status::{GroupLine, PartyLine, ReceiverLine, TransmitterLine};
 pub(crate) use host::{host_name, system_text};
 pub(crate) use input::{Input, Piece};
 pub(crate) use limits::{descriptors, survive_size_limits};

@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use xtp::{AssociationHolder, AssociationReport, Endpoint};
 
+use super::group_status::GroupLine;
 use super::{Failure, peer_text};
 
-/// Associations told of an endpoint; of more only how many there are.
+/// Associations told of an endpoint, and groups; of more associations only how many there are.
 const MOST: usize = 1_000;
 /// A reader that takes longer is left.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -42,6 +43,8 @@ pub(crate) struct EndpointLine {
     pub(crate) count: usize,
     /// The first of them.
     pub(crate) associations: Vec<AssociationLine>,
+    /// Transmitters and receivers of groups.
+    pub(crate) groups: Vec<GroupLine>,
 }
 
 /// One of its associations.
@@ -176,6 +179,7 @@ fn snapshot(pid: u32, begin: Instant, endpoints: &[Endpoint]) -> Snapshot {
                     packets_received: stats.packets_received(),
                     count: stats.engine.contexts.max(associations.len()),
                     associations: associations.iter().map(AssociationLine::of).collect(),
+                    groups: endpoint.groups(MOST).iter().map(GroupLine::of).collect(),
                 }
             })
             .collect(),

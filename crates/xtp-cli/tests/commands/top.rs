@@ -107,6 +107,70 @@ fn what_a_server_has_open() {
     assert!(!socket.exists(), "nothing is left");
 }
 
+/// A transmitter tells of its receivers, and a receiver of its transmitter.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_group_does() {
+    let runtime = tempfile::tempdir().expect("a directory");
+    let place = runtime.path();
+    let begin = |args: &[&str]| {
+        let common = ["--interface", "127.0.0.1", "--status"];
+        let mut command = command(place, &[&["cast"], args, &common].concat());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("starts");
+        let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        (Seen(child, String::new()), lines)
+    };
+    let party = |seen: &Seen| -> Option<Value> {
+        let shown = top(place, &["--json", &seen.0.id().to_string()]);
+        let object: Value = serde_json::from_slice(&shown.stdout).expect("one object");
+        let groups = &object["processes"][0]["endpoints"][0]["groups"];
+        groups.get(0).cloned()
+    };
+    let (receiver, mut said) = begin(&[
+        "recv",
+        "239.77.5.1",
+        place.to_str().expect("text"),
+        "--name",
+        "attic",
+    ]);
+    assert!(said.any(|line| line.expect("text").contains("waiting for a sender")));
+    let waiting = party(&receiver).expect("a receiver");
+    assert_eq!(
+        (&waiting["role"], &waiting["from"]),
+        (&"receiver".into(), &Value::Null)
+    );
+    assert_eq!(waiting["waits_for"], "a transmitter");
+    assert_eq!(waiting["address"], "239.77.5.1:36036");
+
+    // Standard input stays open: the stream begins and does not end.
+    let (mut sender, mut said) = begin(&["send", "-", "239.77.5.1", "--expect", "1"]);
+    assert!(said.any(|line| line.expect("text").contains("joined")));
+    let mut input = sender.0.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut input, &[7; 100_000]).expect("taken");
+    let until = |seen: &Seen, field: &str| loop {
+        let party = party(seen).expect("a party");
+        if party[field].as_u64().expect("a number") > 100_000 {
+            return party;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let sent = until(&sender, "acknowledged");
+    assert_eq!(sent["role"], "transmitter");
+    assert_eq!((&sent["receivers"], &sent["done"]), (&1.into(), &0.into()));
+    assert_eq!(sent["slowest"]["name"], "attic");
+    let received = until(&receiver, "octets");
+    assert!(received["from"].is_string(), "{received}");
+    let text = String::from_utf8(top(place, &[]).stdout).expect("text");
+    assert!(
+        text.contains("slowest") && text.contains("from group 239.77.5.1:36036"),
+        "{text}"
+    );
+}
+
 /// Without `--status` nothing is opened; what a killed process left is put away.
 #[test]
 fn only_those_that_are_to_be_seen_are() {

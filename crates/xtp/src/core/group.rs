@@ -73,6 +73,26 @@ impl GroupSlot {
         }
     }
 
+    /// The group's address, or that of the only receiver.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        match &self.holds {
+            Holds::Membership(membership) | Holds::Both(membership) => Some(membership.group),
+            Holds::Sending | Holds::Nothing => self.target,
+        }
+    }
+
+    pub(crate) fn has_started(&self) -> bool {
+        self.started
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.closed.is_some()
+    }
+
     fn heard(&mut self, event: GroupEvent) {
         match &event {
             GroupEvent::Started => self.started = true,
