@@ -46,9 +46,7 @@ fn main() -> Outcome<()> {
 
 /// Hands out the tasks to whoever has time, and sums up what comes back in the order of the tasks.
 fn manage(endpoint: &Endpoint, count: usize) -> Outcome<u64> {
-    let mut options = ListenOptions::streams(SERVICE);
-    options.tuning.matched = true;
-    let listener = endpoint.listen_with(options)?;
+    let listener = endpoint.listen_matched(ListenOptions::streams(SERVICE))?;
     let _driver = endpoint.spawn_driver()?;
     let workers: Vec<Stream> = (0..count)
         .map(|_| listener.accept().map(|incoming| incoming.into_stream()))
@@ -81,9 +79,7 @@ fn manage(endpoint: &Endpoint, count: usize) -> Outcome<u64> {
 /// Does tasks as long as there are any; returns how many.
 fn work(manager: SocketAddr) -> Outcome<u64> {
     let endpoint = Endpoint::client()?;
-    let mut options = paradigm::stream(SERVICE);
-    options.tuning.matched = true;
-    let stream = endpoint.open(manager, options)?;
+    let stream = endpoint.open_matched(manager, paradigm::stream(SERVICE))?;
     let mut done = 0;
     loop {
         stream.send_tagged(READY, "ready")?;

@@ -1,12 +1,13 @@
 //! Receives posted for messages by their tags, whichever order these come in.
 
 use std::fmt;
+use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, Envelope, Match, PostedId, Source, Tags};
+use xtp_engine::{ContextId, Envelope, ListenOptions, Match, OpenOptions, PostedId, Source, Tags};
 
 use crate::completion::CompletionQueue;
 use crate::endpoint::Endpoint;
@@ -81,8 +82,8 @@ impl Matched {
 
 /// A receive that was posted for one message.
 ///
-/// Messages of an association are matched instead of read in their order if that is said when it begins, by each end for itself: with
-/// [`Tuning::matched`](crate::Tuning::matched) in [`OpenOptions`](crate::OpenOptions) or [`ListenOptions`](crate::ListenOptions). Then
+/// Messages of an association are matched instead of read in their order if that is said when it begins, by each end for itself: by
+/// [`Endpoint::open_matched`] and [`Endpoint::listen_matched`]. Then
 /// receives are posted, before or after the message comes, at one association ([`Stream::post_receive`]), all that a listener accepted
 /// ([`Listener::post_receive`]), or all of the endpoint ([`Endpoint::post_receive`]), and get the first message whose tag fits, whatever
 /// waits before it: what MPI and libfabric call tag matching. Calls that read the stream fail with [`Error::Command`].
@@ -100,9 +101,7 @@ impl Matched {
 ///
 /// # fn main() -> xtp::Result<()> {
 /// let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
-/// let mut options = ListenOptions::streams(1_000);
-/// options.tuning.matched = true;
-/// let listener = server.listen_with(options)?;
+/// let listener = server.listen_matched(ListenOptions::streams(1_000))?;
 /// let address = server.local_addr();
 /// let sending = std::thread::spawn(move || -> xtp::Result<()> {
 ///     let client = Endpoint::client()?;
@@ -231,7 +230,7 @@ impl Stream {
     /// Posts a receive for the next message of this association that `tags` names, of at most `limit` octets.
     ///
     /// # Errors
-    /// [`Error::Command`] if its messages are not matched ([`Tuning::matched`](crate::Tuning::matched)) and at the limit of receives
+    /// [`Error::Command`] if its messages are not matched ([`Endpoint::open_matched`], [`Endpoint::listen_matched`]) and at the limit of receives
     /// ([`EngineConfig::max_posted`](crate::EngineConfig::max_posted)), [`Error::Carrier`].
     pub fn post_receive(&self, tags: Tags, limit: usize) -> Result<PostedReceive> {
         PostedReceive::post(self.shared(), Source::Association(self.id()), tags, limit)
@@ -276,6 +275,29 @@ impl Listener {
 }
 
 impl Endpoint {
+    /// As [`open`](Self::open); messages that come go to [posted receives](PostedReceive), in whatever order, and the stream is not read.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_matched(
+        &self,
+        peer: impl ToSocketAddrs + fmt::Debug,
+        mut options: OpenOptions,
+    ) -> Result<Stream> {
+        options.tuning.matched = true;
+        self.open(peer, options)
+    }
+
+    /// As [`listen_with`](Self::listen_with); messages of associations that are accepted go to [posted receives](PostedReceive), in whatever
+    /// order, and their streams are not read.
+    ///
+    /// # Errors
+    /// As [`listen_with`](Self::listen_with).
+    pub fn listen_matched(&self, mut options: ListenOptions) -> Result<Listener> {
+        options.tuning.matched = true;
+        self.listen_with(options)
+    }
+
     /// Posts a receive for the next message that `tags` names, of at most `limit` octets, of any association of this endpoint whose messages
     /// are matched.
     ///

@@ -92,9 +92,9 @@ fn streams_wait_for_ever() {
 fn receives_and_progress_wait_for_ever() {
     let server = eternal();
     let address = server.local_addr();
-    let mut options = ListenOptions::streams(PORT);
-    options.tuning.matched = true;
-    let listener = server.listen_with(options).expect("a free number");
+    let listener = server
+        .listen_matched(ListenOptions::streams(PORT))
+        .expect("a free number");
     let client = endpoint();
     let stream = client.open(address, paradigm::stream(PORT)).expect("in range");
     stream.send_tagged(3, "tagged").expect("open");

@@ -7,18 +7,12 @@ use std::thread;
 use std::time::Duration;
 
 use common::{LONG, PORT, endpoint, pair, pattern};
-use xtp::{Bytes, Endpoint, Error, ListenOptions, Listener, OpenOptions, Stream, Tags, paradigm};
+use xtp::{Bytes, Endpoint, Error, ListenOptions, Listener, Stream, Tags, paradigm};
 
 fn listen(server: &Endpoint) -> Listener {
-    let mut options = ListenOptions::streams(PORT);
-    options.tuning.matched = true;
-    server.listen_with(options).expect("a free number")
-}
-
-fn matched_stream() -> OpenOptions {
-    let mut options = paradigm::stream(PORT);
-    options.tuning.matched = true;
-    options
+    server
+        .listen_matched(ListenOptions::streams(PORT))
+        .expect("a free number")
 }
 
 /// Sends these with their tags from a thread of its own, and closes.
@@ -102,7 +96,9 @@ fn thousands_of_receives_are_posted_before_anything_comes() {
 fn a_receive_that_times_out_or_is_taken_back_loses_nothing() {
     let (server, address, client) = pair();
     let listener = listen(&server);
-    let stream = client.open(address, matched_stream()).expect("opened");
+    let stream = client
+        .open_matched(address, paradigm::stream(PORT))
+        .expect("opened");
     stream.send_tagged(1, "hello").expect("room");
     let far = accept(&listener);
     let hello = far.post_receive(Tags::Any, 10).expect("posted");
@@ -186,7 +182,10 @@ fn every_rank_sends_to_every_other_and_receives_from_any() {
                     .iter()
                     .enumerate()
                     .filter(|(other, _)| *other != me)
-                    .map(|(_, address)| rank.open(*address, matched_stream()).expect("opened"))
+                    .map(|(_, address)| {
+                        rank.open_matched(*address, paradigm::stream(PORT))
+                            .expect("opened")
+                    })
                     .collect();
                 for round in 0..ROUNDS {
                     let receives: Vec<_> = (1..RANKS)

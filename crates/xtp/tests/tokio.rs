@@ -532,9 +532,8 @@ fn a_datagram_to_tasks() {
 fn receives_are_posted_by_tag() {
     run(async {
         let (server, address, client) = pair();
-        let mut options = xtp::ListenOptions::streams(PORT);
-        options.tuning.matched = true;
-        let listener = server.listen_with(options).expect("a free number");
+        let options = xtp::ListenOptions::streams(PORT);
+        let listener = server.listen_matched(options).expect("a free number");
         let stream = client.open(address, paradigm::stream(PORT)).expect("opened");
         for tag in 0..20 {
             stream

@@ -1,9 +1,11 @@
 //! Posted receives on a runtime.
 
+use std::fmt::Debug;
 use std::future::poll_fn;
+use std::net::ToSocketAddrs;
 use std::time::Duration;
 
-use xtp_engine::Tags;
+use xtp_engine::{ListenOptions, OpenOptions, Tags};
 
 use super::{Endpoint, Listener, Stream, within};
 use crate::error::Result;
@@ -60,6 +62,22 @@ impl Listener {
 }
 
 impl Endpoint {
+    /// Opens an association whose messages go to posted receives.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::open_matched`].
+    pub fn open_matched(&self, peer: impl ToSocketAddrs + Debug, options: OpenOptions) -> Result<Stream> {
+        self.inner.open_matched(peer, options).map(Stream::new)
+    }
+
+    /// Listens for associations whose messages go to posted receives.
+    ///
+    /// # Errors
+    /// As [`crate::Endpoint::listen_matched`].
+    pub fn listen_matched(&self, options: ListenOptions) -> Result<Listener> {
+        self.inner.listen_matched(options).map(Listener::new)
+    }
+
     /// Posts a receive; see [`crate::Endpoint::post_receive`].
     ///
     /// # Errors
