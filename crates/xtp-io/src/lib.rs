@@ -52,6 +52,8 @@ mod slab;
 mod socket;
 mod sys;
 mod train;
+#[cfg(all(target_os = "linux", feature = "tun"))]
+mod tun;
 pub mod verdict;
 
 pub use address::canonical;
@@ -76,6 +78,9 @@ pub use sys::shortcut::{Bell, Shortcut};
 pub use sys::wired::Wire;
 pub use sys::{FrameMemory, FrameRegion};
 pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, TrafficClass, Train};
+
+#[cfg(all(target_os = "linux", feature = "tun"))]
+pub use tun::open_tun;
 
 /// Nanoseconds of the system's monotonic clock, from an origin of its own.
 #[inline]

@@ -17,7 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("xtp-ffi", &["xtp"]),
     ("xtp-python", &["xtp"]),
     ("xtp-fabric", &["xtp"]),
-    ("xtp-linkem", &["xtp-link"]),
+    ("xtp-linkem", &["xtp-io", "xtp-link"]),
     (
         "xtp-bench",
         &[

@@ -36,6 +36,8 @@ mod sleep;
 #[cfg(feature = "standard-streams")]
 pub(crate) mod streams;
 pub(super) mod told;
+#[cfg(feature = "tun")]
+pub(crate) mod tun;
 
 /// `UDP_SEGMENT` and `UDP_GRO` of `linux/udp.h`; not every C library's binding has them.
 const UDP_SEGMENT: i32 = 103;

@@ -57,6 +57,8 @@ pub(crate) use linux::route::leads_to;
 pub(crate) use linux::shortcut::{send as send_by, set_segment};
 #[cfg(all(target_os = "linux", feature = "standard-streams"))]
 pub(crate) use linux::streams::output_was_closed;
+#[cfg(all(target_os = "linux", feature = "tun"))]
+pub(crate) use linux::tun::open as open_tun;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{let_lend, size_recv_buffer};
 pub(crate) use poll::{wait, wait_any};

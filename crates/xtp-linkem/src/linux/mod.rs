@@ -1,6 +1,7 @@
 //! The emulator on Linux.
 
 mod awake;
+mod device;
 mod namespace;
 mod packet;
 mod run;
@@ -8,7 +9,7 @@ mod schedule;
 mod tally;
 mod worker;
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -16,20 +17,17 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use rustix::event::{EventfdFlags, eventfd};
-use tun_rs::{DeviceBuilder, SyncDevice};
 use xtp_link::{Duplex, LinkConfig};
 
 use crate::config::{Config, with_queues};
 use crate::error::Error;
 use crate::report::Report;
+use device::Device;
 use namespace::{Side, sweep};
 use schedule::Conditions;
 use worker::{Request, Worker};
 
 pub use namespace::Namespace;
-
-/// Packets the kernel keeps for the emulator to read. Not a queue of the link: the emulator empties it at once.
-const DEVICE_QUEUE: u32 = 16_384;
 
 /// Emulators this process has started.
 static STARTED: AtomicU32 = AtomicU32::new(0);
@@ -61,7 +59,7 @@ impl Emulator {
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let left = Namespace::create(Side::Left, number)?;
         let right = Namespace::create(Side::Right, number)?;
-        let devices = [device(number, "l")?, device(number, "r")?];
+        let devices = [Device::new(number, "l")?, Device::new(number, "r")?];
         left.adopt(&devices[0], config.mtu)?;
         right.adopt(&devices[1], config.mtu)?;
         let (requests, asked) = channel();
@@ -164,29 +162,10 @@ impl Drop for Emulator {
     }
 }
 
-/// A TUN device under a name of its own, for as long as it takes to move it.
-fn device(number: u32, side: &str) -> Result<SyncDevice, Error> {
-    let device = DeviceBuilder::new()
-        .name(format!("le{}{side}{number}", std::process::id()))
-        .tx_queue_len(DEVICE_QUEUE)
-        .inherit_enable_state()
-        .build_sync()
-        .map_err(|source| match source.kind() {
-            ErrorKind::PermissionDenied => Error::NotPermitted {
-                what: "make a TUN device",
-            },
-            _ => Error::NoTun { source },
-        })?;
-    device
-        .set_nonblocking(true)
-        .map_err(|source| Error::NoTun { source })?;
-    Ok(device)
-}
-
 /// Starts the thread and waits until it is prepared.
 fn spawn(
     config: Config,
-    devices: [SyncDevice; 2],
+    devices: [Device; 2],
     duplex: Duplex<Box<[u8]>>,
     requests: Receiver<Request>,
     waker: Arc<OwnedFd>,

@@ -6,17 +6,18 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, geteuid, kill_process};
-use tun_rs::SyncDevice;
-
+use super::device::Device;
 use super::run::run;
 use crate::error::Error;
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 /// The interface inside each namespace.
 const INTERFACE: &str = "wan";
 const PREFIX: &str = "xtp-linkem-";
 /// Where `ip netns` keeps names.
 const NAMES: &str = "/run/netns";
+/// Packets the kernel keeps for the emulator to read. Not a queue of the link: the emulator empties it at once.
+const DEVICE_QUEUE: &str = "16384";
 /// Time for the processes of a namespace to end when asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -97,15 +98,16 @@ impl Namespace {
     }
 
     /// Moves a device here, names it [`INTERFACE`] and brings it up with its addresses.
-    pub(super) fn adopt(&self, device: &SyncDevice, mtu: u16) -> Result<(), Error> {
-        let name = device.name().map_err(|source| Error::NoTun { source })?;
+    pub(super) fn adopt(&self, device: &Device, mtu: u16) -> Result<(), Error> {
+        let name = device.name();
         run(
             "ip",
-            &["link", "set", &name, "netns", &self.name, "name", INTERFACE],
+            &["link", "set", name, "netns", &self.name, "name", INTERFACE],
         )?;
         let (v4, v6) = (format!("{}/30", self.address), format!("{}/64", self.address_v6));
         self.ip(&["link", "set", "lo", "up"])?;
         self.ip(&["link", "set", INTERFACE, "mtu", &mtu.to_string()])?;
+        self.ip(&["link", "set", INTERFACE, "txqueuelen", DEVICE_QUEUE])?;
         // No link-local address: its solicitations would be traffic nobody asked for.
         self.ip(&["link", "set", INTERFACE, "addrgenmode", "none"])?;
         // The queue is the model's. Where there is no `tc` the usual one stays, and is empty because a TUN device

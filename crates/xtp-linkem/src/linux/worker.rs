@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tun_rs::SyncDevice;
 use xtp_link::{DelayHistogram, Direction, Duplex, LinkConfig, Outcome, flip_bits};
 
+use super::device::Device;
 use super::packet::{is_housekeeping, mark};
 use super::schedule::Conditions;
 use super::tally::{Period, Tally};
@@ -48,7 +48,7 @@ pub(super) enum Request {
 
 /// One end of the link.
 struct End {
-    device: SyncDevice,
+    device: Device,
     tally: Tally,
 }
 
@@ -97,7 +97,7 @@ fn nap<T>(duplex: &Duplex<T>) -> u64 {
 
 impl Worker {
     pub(super) fn new(
-        devices: [SyncDevice; 2],
+        devices: [Device; 2],
         duplex: Duplex<Box<[u8]>>,
         (damage, max_in_flight): (Damage, usize),
         requests: Receiver<Request>,
