@@ -33,3 +33,21 @@ fn only_what_systemd_says_of_a_line_is_about_the_unit() {
         "xtp-serve.service: Failed to create: Unit sysinit.target not found."
     ));
 }
+
+#[test]
+fn a_version_has_a_text_for_its_tag() {
+    assert!(check_text("0.2.1", "xtp 0.2.1\n\nWhat it is.\n").is_ok());
+    for text in [
+        "",
+        "xtp 0.2.0\n\nWhat it is.\n",
+        "xtp 0.2.1\nWhat it is.\n",
+        "xtp 0.2.1\n\n",
+    ] {
+        assert!(check_text("0.2.1", text).is_err(), "{text:?}");
+    }
+    let long = format!("xtp 0.2.1\n\n{}\n", "x".repeat(TAG_COLUMNS + 1));
+    assert!(check_text("0.2.1", &long).is_err());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let version = version(root).unwrap();
+    assert!(check_text(&version, &read(&text_of(root, &version)).unwrap()).is_ok());
+}

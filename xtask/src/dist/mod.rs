@@ -16,6 +16,9 @@ const TARGET: &str = "x86_64-unknown-linux-musl";
 /// The C compiler of what little C there is (BLAKE3): the host's, which needs no C library for it.
 const CC: (&str, &str) = ("CC_x86_64_unknown_linux_musl", "cc");
 
+/// Characters of a line in the text of a tag.
+const TAG_COLUMNS: usize = 76;
+
 /// What is packed.
 struct Release {
     root: PathBuf,
@@ -49,6 +52,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         version: version(root)?,
         program: target.join(TARGET).join("dist/xtp"),
     };
+    check_text(&release.version, &read(&text_of(root, &release.version))?)?;
     build(root)?;
     let _ = std::fs::remove_dir_all(&release.out);
     pack::all(&release)?;
@@ -72,6 +76,28 @@ fn build(root: &Path) -> Result<(), String> {
         cargo.env(CC.0, CC.1);
     }
     succeed(cargo.current_dir(root), "the static program")
+}
+
+/// Where the text of a version's tag stands.
+fn text_of(root: &Path, version: &str) -> PathBuf {
+    root.join(format!("docs/releases/{version}.md"))
+}
+
+/// Fails unless a text is one for the tag of `version`: its name, an empty line, and lines that a terminal shows whole.
+fn check_text(version: &str, text: &str) -> Result<(), String> {
+    let mut lines = text.lines();
+    let subject = format!("xtp {version}");
+    if lines.next() != Some(&subject) || lines.next() != Some("") || lines.next().is_none() {
+        return Err(format!(
+            "docs/releases/{version}.md: begin with '{subject}' and an empty line, and say what it is"
+        ));
+    }
+    match text.lines().find(|line| line.chars().count() > TAG_COLUMNS) {
+        Some(line) => Err(format!(
+            "docs/releases/{version}.md: longer than {TAG_COLUMNS} characters: {line}"
+        )),
+        None => Ok(()),
+    }
 }
 
 /// The version all packages have.
