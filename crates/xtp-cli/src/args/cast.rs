@@ -23,6 +23,10 @@ A receiver of a list names the address it listens on.
 Seconds and rates, also those of --json, count from the first octet that leaves or arrives: the wait
 for receivers is no part of them. Of each receiver the sender tells the seconds since it joined.
 
+A receiver is always sent everything. Of a transfer that broke, complete files stay, and of the one
+that was under way a part, which `xtp cp` from a server of the same file continues; the next transfer
+begins it anew.
+
 The sender names every receiver that ever joined (262144 at most; further ones are refused) and what
 became of it; with --json in the list 'receivers', by 'state': complete; caught-up (it had fallen
 behind); left; dropped (see 'reason'); replaced (it lost its place to a later one of its name, or,

@@ -1,9 +1,9 @@
 //! How it ends where not everybody has everything.
 
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
@@ -215,6 +215,42 @@ fn the_sender_is_killed() {
     assert!(ended.said.contains("lost"), "{}", ended.said);
     assert_eq!(ended.report()["ok"], false);
     assert!(is_empty(&dir.path().join("out")), "nothing of it looks whole");
+}
+
+/// What a broken transfer left of a file is continued by a copy of it.
+#[test]
+fn a_copy_continues_what_a_broken_transfer_left() {
+    let dir = place(10_000_000);
+    let receiver = recv("239.77.4.15", "out", &[], dir.path());
+    let options = ["--expect", "1", "--limit", "20mbit"];
+    let sender = send("file", "239.77.4.15", &options, dir.path());
+    let part = dir.path().join("out/.file.xtp-part");
+    while fs::metadata(&part).map_or(0, |seen| seen.len()) < 100_000 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    sender.signal("KILL");
+    let ended = receiver.end().expect(3);
+    assert!(ended.said.contains("`xtp cp` from a server"), "{}", ended.said);
+
+    let mut served = Command::new(env!("CARGO_BIN_EXE_xtp"))
+        .args(["serve", "--read-only", "--listen", "127.0.0.1:0", "."])
+        .current_dir(dir.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut said = BufReader::new(served.stderr.take().expect("a pipe")).lines();
+    let line = said.next().expect("a line").expect("text");
+    let address = line.strip_prefix("listening on ").expect("where it listens");
+    let copied = Command::new(env!("CARGO_BIN_EXE_xtp"))
+        .args(["cp", "--json", &format!("xtp://{address}/file"), "out"])
+        .current_dir(dir.path())
+        .output()
+        .expect("the command runs");
+    served.kill().and_then(|()| served.wait()).expect("ended");
+    let report: Value = serde_json::from_slice(&copied.stdout).expect("one object");
+    assert!(report["resumed_from"].as_u64() >= Some(100_000), "{report}");
+    let read = |path| fs::read(dir.path().join(path)).expect("there");
+    assert!(read("out/file") == read("file"));
 }
 
 fn is_empty(directory: &Path) -> bool {

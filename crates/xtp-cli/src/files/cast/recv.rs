@@ -326,7 +326,11 @@ impl Receiver<'_> {
         let span = end.began.as_ref().map(Instant::elapsed).unwrap_or_default();
         let out = &self.common.out;
         let sender = subscription.stats().ok().and_then(|stats| stats.transmitter);
+        let is_broken = matches!(end.outcome, Err(Fault::Net(_) | Fault::Stopped));
         let outcome = end.outcome.map_err(|fault| self.explain(fault, late));
+        if is_broken && tally.sent.get() > 0 && matches!(self.place, Place::Directory(..)) {
+            out.note("what came stays; `xtp cp` from a server of the same files continues it");
+        }
         if out.is_json() {
             out.object_line(&Report {
                 ok: outcome.is_ok(),
