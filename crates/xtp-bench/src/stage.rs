@@ -1,19 +1,14 @@
 //! Where the parties stand: one host, or two network namespaces joined by a pair of virtual interfaces.
-//!
-//! A namespace belongs to a process that only waits for its standard input to end: it vanishes with whoever made it,
-//! however that one ends, and leaves no name behind.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+
+use xtp_linkem::HeldNetwork;
 
 use crate::error::Error;
 use crate::plan::Path;
 
-/// How long a new process may take to be in its namespace.
-const PATIENCE: Duration = Duration::from_secs(10);
 const INTERFACE: &str = "veth0";
 
 /// Where one party stands.
@@ -57,7 +52,7 @@ pub(crate) struct Stage {
     pub(crate) right: Place,
     /// What was made differently than wanted.
     pub(crate) notes: Vec<String>,
-    _held: Vec<Namespace>,
+    _held: Vec<HeldNetwork>,
 }
 
 impl Stage {
@@ -93,7 +88,7 @@ impl Stage {
                 _held: Vec::new(),
             });
         }
-        let namespace = Namespace::new()?;
+        let namespace = network()?;
         let place = here(namespace.enter());
         Ok(Self {
             left: place.clone(),
@@ -108,8 +103,8 @@ impl Stage {
             let what = "a path between network namespaces".to_owned();
             return Err(Error::NotRoot { what });
         }
-        let (left, right) = (Namespace::new()?, Namespace::new()?);
-        let place = |namespace: &Namespace, last| Place {
+        let (left, right) = (network()?, network()?);
+        let place = |namespace: &HeldNetwork, last| Place {
             enter: namespace.enter(),
             address: IpAddr::V4(Ipv4Addr::new(10, 36, 0, last)),
             interface: INTERFACE.to_owned(),
@@ -176,84 +171,31 @@ pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// A network namespace with its loopback interface up and the host's socket buffer limits.
-#[derive(Debug)]
-pub(crate) struct Namespace {
-    holder: Child,
-}
-
-impl Namespace {
-    pub(crate) fn new() -> Result<Self, Error> {
-        let mut command = Command::new("unshare");
-        command
-            .args(["--net", "cat"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let holder = command
-            .spawn()
-            .map_err(|error| Error::io("start 'unshare'", error))?;
-        let mut namespace = Self { holder };
-        namespace.wait()?;
-        let place = Place {
-            enter: namespace.enter(),
-            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            interface: "lo".to_owned(),
-        };
-        place.run("ip", &["link", "set", "lo", "up"])?;
-        let cubic = "echo cubic > /proc/sys/net/ipv4/tcp_congestion_control";
-        // What most hosts use; where the kernel lacks it, sockets say what they want.
-        place.run("sh", &["-c", cubic]).ok();
-        for name in ["rmem_max", "wmem_max"] {
-            let file = format!("/proc/sys/net/core/{name}");
-            if let Ok(value) = std::fs::read_to_string(&file) {
-                // Where the limits are not the namespace's own they are the host's already.
-                place
-                    .run("sh", &["-c", "echo \"$0\" > \"$1\"", value.trim(), &file])
-                    .ok();
-            }
-        }
-        Ok(namespace)
-    }
-
-    /// The process that holds it.
-    pub(crate) fn process(&self) -> u32 {
-        self.holder.id()
-    }
-
-    /// The command that runs what follows it in the namespace.
-    pub(crate) fn enter(&self) -> Vec<String> {
-        let file = format!("--net=/proc/{}/ns/net", self.holder.id());
-        vec!["nsenter".to_owned(), file, "--".to_owned()]
-    }
-
-    /// Waits until the holder is in a namespace of its own.
-    fn wait(&mut self) -> Result<(), Error> {
-        let own = std::fs::read_link("/proc/self/ns/net")
-            .map_err(|error| Error::io("look at namespaces", error))?;
-        let theirs = format!("/proc/{}/ns/net", self.holder.id());
-        let begin = Instant::now();
-        loop {
-            match std::fs::read_link(&theirs) {
-                Ok(link) if link != own => return Ok(()),
-                _ => {}
-            }
-            let ended = self.holder.try_wait().is_ok_and(|status| status.is_some());
-            if ended || begin.elapsed() > PATIENCE {
-                let source = io::Error::from(io::ErrorKind::PermissionDenied);
-                return Err(Error::io("make a network namespace", source));
-            }
-            thread::sleep(Duration::from_millis(1));
+/// A network namespace with the host's socket buffer limits.
+///
+/// # Errors
+/// [`Error::Io`] if none can be made.
+pub(crate) fn network() -> Result<HeldNetwork, Error> {
+    let made = HeldNetwork::new().map_err(io::Error::other);
+    let network = made.map_err(|error| Error::io("make a network namespace", error))?;
+    let place = Place {
+        enter: network.enter(),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        interface: "lo".to_owned(),
+    };
+    let cubic = "echo cubic > /proc/sys/net/ipv4/tcp_congestion_control";
+    // What most hosts use; where the kernel lacks it, sockets say what they want.
+    place.run("sh", &["-c", cubic]).ok();
+    for name in ["rmem_max", "wmem_max"] {
+        let file = format!("/proc/sys/net/core/{name}");
+        if let Ok(value) = std::fs::read_to_string(&file) {
+            // Where the limits are not the namespace's own they are the host's already.
+            place
+                .run("sh", &["-c", "echo \"$0\" > \"$1\"", value.trim(), &file])
+                .ok();
         }
     }
-}
-
-impl Drop for Namespace {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.holder.kill();
-        let _ = self.holder.wait();
-    }
+    Ok(network)
 }
 
 /// Runs a command to its end and returns what it printed.

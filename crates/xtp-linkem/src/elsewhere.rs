@@ -9,6 +9,35 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::report::Report;
 
+/// A network namespace; none exists on this system.
+#[derive(Debug)]
+pub struct HeldNetwork(Never);
+
+impl HeldNetwork {
+    /// Needs Linux.
+    ///
+    /// # Errors
+    /// Always [`Error::Unsupported`].
+    pub fn new() -> Result<Self, Error> {
+        Err(Error::Unsupported)
+    }
+
+    /// The process that holds it.
+    pub fn process(&self) -> u32 {
+        match self.0 {}
+    }
+
+    /// The command that runs what follows it there.
+    pub fn enter(&self) -> Vec<String> {
+        match self.0 {}
+    }
+
+    /// A program to run there.
+    pub fn command(&self, _program: impl AsRef<std::ffi::OsStr>) -> Command {
+        match self.0 {}
+    }
+}
+
 /// One side of an emulated link; none exists on this system.
 #[derive(Debug)]
 pub struct Namespace {

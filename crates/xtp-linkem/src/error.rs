@@ -33,7 +33,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A program that is needed is not installed.
-    #[error("`{program}` cannot be started ({source}): install iproute2")]
+    #[error("`{program}` cannot be started ({source}): install iproute2 and util-linux")]
     NoProgram {
         /// The program.
         program: &'static str,

@@ -9,8 +9,8 @@
 //! The emulator says in its [`Report`] what it did and how well: packets and drops by cause, time in queue, and how
 //! late it was itself; a run in which [`Report::bottleneck`] is set says more about the emulator than about the link.
 //!
-//! It needs Linux, root (or the capabilities to make namespaces and TUN devices), `/dev/net/tun` and the `ip` program
-//! of iproute2. What cannot be had is an [`Error`] that says so.
+//! It needs Linux, root (or the capabilities to make namespaces and TUN devices), `/dev/net/tun`, `ip` of iproute2, and `unshare`
+//! and `nsenter` of util-linux. [`HeldNetwork`] is a network namespace alone. What cannot be had is an [`Error`] that says so.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -41,6 +41,6 @@ pub use report::{DirectionReport, Report, Scheduling};
 pub use xtp_link::{LinkConfig, Loss, Policer, units};
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Emulator, Namespace};
+pub use elsewhere::{Emulator, HeldNetwork, Namespace};
 #[cfg(target_os = "linux")]
-pub use linux::{Emulator, Namespace};
+pub use linux::{Emulator, HeldNetwork, Namespace};

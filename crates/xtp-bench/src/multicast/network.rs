@@ -4,10 +4,12 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use xtp_linkem::HeldNetwork;
+
 use super::cell::Cell;
 use super::party::is_installed;
 use crate::error::Error;
-use crate::stage::{Namespace, Place, is_root};
+use crate::stage::{Place, is_root, network};
 
 const INTERFACE: &str = "eth0";
 /// Octets of headers before those of the transport: Ethernet, IP, UDP.
@@ -28,7 +30,7 @@ pub(super) struct Network {
     bridge: Place,
     /// Whether there is an `nft` to count and to lose packets.
     pub(super) filters: bool,
-    _held: Vec<Namespace>,
+    _held: Vec<HeldNetwork>,
 }
 
 /// Counters of the sender's interface.
@@ -71,7 +73,7 @@ impl Network {
             let what = "a bridge of network namespaces".to_owned();
             return Err(Error::NotRoot { what });
         }
-        let center = Namespace::new()?;
+        let center = network()?;
         let bridge = Place {
             enter: center.enter(),
             address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -84,7 +86,7 @@ impl Network {
         let mut held = vec![center];
         let mut hosts = Vec::new();
         for number in 0..=receivers {
-            let namespace = Namespace::new()?;
+            let namespace = network()?;
             hosts.push(host(&bridge, &namespace, number)?);
             held.push(namespace);
         }
@@ -246,7 +248,7 @@ fn counted(listing: &str) -> Option<u64> {
 }
 
 /// Connects a new host with the bridge: 0 is the sender, the others are receivers.
-fn host(bridge: &Place, namespace: &Namespace, number: usize) -> Result<Place, Error> {
+fn host(bridge: &Place, namespace: &HeldNetwork, number: usize) -> Result<Place, Error> {
     let place = Place {
         enter: namespace.enter(),
         address: IpAddr::V4(Ipv4Addr::new(10, 36, 0, number as u8 + 1)),

@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 
 use crate::run::{Done, THREE_BUT_THE_LAST_END, bench, figure, finish, start};
 use serde_json::Value;
+use xtp_linkem::HeldNetwork;
 
 /// A server in the background, and where it is.
 pub(crate) struct Server {
@@ -218,62 +219,37 @@ fn two_clients_take_turns() {
     assert_eq!(object["refused"], 0, "{object}");
 }
 
-/// A network namespace that ends with whoever made it.
-struct Namespace(Child);
-
-impl Namespace {
-    fn new() -> Option<Self> {
-        let mut holder = Command::new("unshare")
-            .args(["--net", "sh", "-c", "ip link set lo up && echo up && cat"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .ok()?;
-        let mut line = String::new();
-        let mut stdout = BufReader::new(holder.stdout.take()?);
-        stdout.read_line(&mut line).ok()?;
-        if line != "up\n" {
-            let _ = holder.wait();
-            return None;
-        }
-        Some(Self(holder))
-    }
-
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new("nsenter");
-        command
-            .arg(format!("--net=/proc/{}/ns/net", self.0.id()))
-            .arg("--")
-            .arg(program);
-        command
-    }
-
-    fn run(&self, line: &str) {
-        let status = self.command("sh").args(["-c", line]).status().expect("a shell");
-        assert!(status.success(), "{line}");
-    }
-}
-
-impl Drop for Namespace {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Runs a line of a shell there.
+fn run(network: &HeldNetwork, line: &str) {
+    let status = network
+        .command("sh")
+        .args(["-c", line])
+        .status()
+        .expect("a shell");
+    assert!(status.success(), "{line}");
 }
 
 #[test]
 fn two_hosts_measure() {
-    let (Some(near), Some(far)) = (Namespace::new(), Namespace::new()) else {
+    let (Ok(near), Ok(far)) = (HeldNetwork::new(), HeldNetwork::new()) else {
         eprintln!("not root: no network namespaces, nothing was tested");
         return;
     };
-    near.run(&format!(
-        "ip link add to-far type veth peer name to-near netns {}",
-        far.0.id()
-    ));
-    near.run("ip address add 10.37.0.1/24 dev to-far && ip link set to-far up");
-    far.run("ip address add 10.37.0.2/24 dev to-near && ip link set to-near up");
+    run(
+        &near,
+        &format!(
+            "ip link add to-far type veth peer name to-near netns {}",
+            far.process()
+        ),
+    );
+    run(
+        &near,
+        "ip address add 10.37.0.1/24 dev to-far && ip link set to-far up",
+    );
+    run(
+        &far,
+        "ip address add 10.37.0.2/24 dev to-near && ip link set to-near up",
+    );
     // To all addresses: its parties are reached at the one the client knows.
     let server = Server::start(far.command(env!("CARGO_BIN_EXE_xtp")), "*");
     let mut client = near.command(env!("CARGO_BIN_EXE_xtp"));

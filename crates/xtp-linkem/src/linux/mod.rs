@@ -2,6 +2,7 @@
 
 mod awake;
 mod device;
+mod held;
 mod namespace;
 mod packet;
 mod run;
@@ -27,6 +28,7 @@ use namespace::{Side, sweep};
 use schedule::Conditions;
 use worker::{Request, Worker};
 
+pub use held::HeldNetwork;
 pub use namespace::Namespace;
 
 /// Emulators this process has started.

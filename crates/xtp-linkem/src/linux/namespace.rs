@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::device::Device;
+use super::held::HeldNetwork;
 use super::run::run;
 use crate::error::Error;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
@@ -36,6 +37,7 @@ pub struct Namespace {
     pub peer: Ipv4Addr,
     /// The other side's IPv6 address.
     pub peer_v6: Ipv6Addr,
+    held: HeldNetwork,
 }
 
 /// Which of the two.
@@ -78,16 +80,18 @@ impl Namespace {
     pub(super) fn create(side: Side, number: u32) -> Result<Self, Error> {
         let (address, address_v6) = side.addresses();
         let (peer, peer_v6) = side.other().addresses();
+        let held = HeldNetwork::new()?;
         let namespace = Self {
             name: format!("{PREFIX}{}-{number}-{}", std::process::id(), side.word()),
             address,
             address_v6,
             peer,
             peer_v6,
+            held,
         };
-        match run("ip", &["netns", "add", &namespace.name]) {
-            Ok(_) => Ok(namespace),
-            // Nothing was made, so there is nothing to remove; what is left over would be removed in vain.
+        match namespace.held.name(&namespace.name) {
+            Ok(()) => Ok(namespace),
+            // It has no name to remove: that is tried in vain.
             Err(Error::Command { said, .. }) if !geteuid().is_root() || said.contains("not permitted") => {
                 Err(Error::NotPermitted {
                     what: "make a network namespace",
@@ -105,7 +109,6 @@ impl Namespace {
             &["link", "set", name, "netns", &self.name, "name", INTERFACE],
         )?;
         let (v4, v6) = (format!("{}/30", self.address), format!("{}/64", self.address_v6));
-        self.ip(&["link", "set", "lo", "up"])?;
         self.ip(&["link", "set", INTERFACE, "mtu", &mtu.to_string()])?;
         self.ip(&["link", "set", INTERFACE, "txqueuelen", DEVICE_QUEUE])?;
         // No link-local address: its solicitations would be traffic nobody asked for.
@@ -174,13 +177,13 @@ impl Namespace {
         }
     }
 
-    /// The processes in this namespace, this one left out.
+    /// The processes in this namespace, this one and the one that holds it left out.
     fn processes(&self) -> Vec<Pid> {
         let text = run("ip", &["netns", "pids", &self.name]).unwrap_or_default();
-        let own = std::process::id().cast_signed();
+        let ours = [std::process::id(), self.held.process()].map(u32::cast_signed);
         text.split_whitespace()
             .filter_map(|word| word.parse().ok())
-            .filter(|&process: &i32| process != own && !is_dead(process))
+            .filter(|process: &i32| !ours.contains(process) && !is_dead(*process))
             .filter_map(Pid::from_raw)
             .collect()
     }
