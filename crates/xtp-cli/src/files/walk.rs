@@ -44,10 +44,11 @@ impl Source {
 
     /// What messages call `path` below this source.
     pub(crate) fn shown(&self, path: &[u8]) -> String {
-        if path.is_empty() {
-            self.label.clone()
-        } else {
-            format!("{}/{}", self.label.trim_end_matches('/'), shown(path))
+        match (self.label.as_str(), path.is_empty()) {
+            (label, true) => label.to_owned(),
+            // What is served itself has no name.
+            ("", false) => shown(path),
+            (label, false) => format!("{}/{}", label.trim_end_matches('/'), shown(path)),
         }
     }
 }

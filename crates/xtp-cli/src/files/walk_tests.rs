@@ -155,3 +155,13 @@ fn files_with_holes_are_known() {
     assert_eq!(stored(Holes::Kept), [false, false, true, false]);
     assert_eq!(stored(Holes::Made), [false, false, true, true]);
 }
+
+#[test]
+fn what_is_in_a_served_directory_is_shown_below_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut shown = source(directory.path(), "", "");
+    for (label, expected) in [("", "a/b"), ("/", "/a/b"), ("src/", "src/a/b"), (".", "./a/b")] {
+        shown.label = label.to_owned();
+        assert_eq!(shown.shown(b"a/b"), expected);
+    }
+}
