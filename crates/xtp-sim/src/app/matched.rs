@@ -11,9 +11,8 @@ const LENGTH: usize = 1 << 24;
 const OPEN: usize = 4;
 
 impl Task {
-    /// The user looks at what became of its receives, and posts more.
+    /// The user posts more receives.
     pub(super) fn receive(&mut self, turn: &mut Turn<'_>) -> Result<(), String> {
-        self.take_all_received(turn)?;
         let closed = self.outcome != Outcome::Running;
         match self.script.reader.pace {
             _ if self.posted_receives.len() == OPEN => return Ok(()),

@@ -18,6 +18,8 @@ impl Task {
     }
 
     pub(super) fn read(&mut self, turn: &mut Turn<'_>) -> Result<(), String> {
+        // A message that a posted receive got is delivered, even if the user closes its reader before it looks.
+        self.take_all_received(turn)?;
         if self.reader.ended || self.gave_up_reading || !self.may_read || self.leaves_unread() {
             return Ok(());
         }
