@@ -306,7 +306,9 @@ impl World {
             mine,
             theirs,
         };
+        let before = task.written;
         let result = task.turn(turn);
+        task.note_open(before, &host.engine, self.now);
         if task.reader.ended {
             self.flows[task.flow].read_at[task.side.index()].get_or_insert(self.now);
         }

@@ -76,7 +76,8 @@ impl World {
         };
         let mut heard = self.net.check.associations[number].heard();
         heard.fresh |= self.moves.iter().any(|moved| hosts.contains(&moved.host));
-        let mut since = heard.sent;
+        // What is written after a time in which there was nothing to say may wait for a pace.
+        let mut since = heard.sent.max(task.open_since);
         for pause in hosts.iter().filter_map(|host| self.pauses.get(host)) {
             since = since.max(pause.ended);
             heard.paused = heard.paused.max(pause.longest);
@@ -85,11 +86,7 @@ impl World {
         if gap <= allowed(heard) || !alive {
             return Ok(());
         }
-        let engine = &self.hosts[task.host].engine;
-        let acknowledged = engine
-            .context(task.id)
-            .map(|context| context.stats().octets_acknowledged);
-        let open = task.written.saturating_sub(acknowledged.unwrap_or(task.written));
+        let open = task.unacknowledged(&self.hosts[task.host].engine);
         if open == 0 {
             return Ok(());
         }

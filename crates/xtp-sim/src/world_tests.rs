@@ -57,3 +57,28 @@ fn what_posted_receives_got_is_read_by_a_user_that_closes_its_reader_before_it_l
     let read = world.task(flow, Side::Responder).map(|task| task.reader.messages);
     assert_eq!(read, Some(1));
 }
+
+#[test]
+fn nothing_is_silent_that_had_nothing_to_say_before() {
+    let mut world = World::pair(1, &LinkConfig::default());
+    let message = Step::Send {
+        octets: 100,
+        eom: true,
+    };
+    let late = Duration::from_secs(4);
+    let writes = vec![message.clone(), Step::Wait(late), message, Step::AwaitEnd];
+    let spec = FlowSpec::new(paradigm::stream(0), Script::new(writes), Script::default());
+    let flow = world.add_flow(spec);
+    world.run_for(Duration::from_secs(9));
+    let task = world.flows[flow].initiator_task.unwrap();
+    assert_eq!(world.tasks[task].open_since, late.as_nanos() as u64);
+    // More is written now, and waits for a pace.
+    world.tasks[task].written += 100;
+    world.tasks[task].note_open(200, &world.hosts[0].engine, world.now);
+    world.next_look = 0;
+    world.watch();
+    assert!(world.suspicions.is_empty(), "{:?}", world.suspicions);
+    world.now += 11_000_000_000;
+    world.watch();
+    assert_eq!(world.suspicions.len(), 1);
+}

@@ -83,6 +83,8 @@ pub struct Task {
     pub reader: StreamCheck,
     /// Position up to which it has written.
     pub written: u64,
+    /// When it last wrote while everything before was acknowledged, world time.
+    pub(crate) open_since: u64,
     /// The peer's reader takes no more.
     pub refused: Option<u64>,
     /// Marks set.
@@ -135,6 +137,7 @@ impl Task {
             outcome: Outcome::Running,
             reader: StreamCheck::new(promise),
             written: 0,
+            open_since: 0,
             refused: None,
             marks: Vec::new(),
             finished_at: 0,
@@ -240,6 +243,20 @@ impl Task {
             self.may_read = false;
         }
         Ok(())
+    }
+
+    /// The user's turn is over, before which it had written up to `before`.
+    pub(crate) fn note_open(&mut self, before: u64, engine: &Driver, world: u64) {
+        if self.written > before && self.unacknowledged(engine) <= self.written - before {
+            self.open_since = world;
+        }
+    }
+
+    /// Octets that it wrote and that are not acknowledged.
+    pub(crate) fn unacknowledged(&self, engine: &Driver) -> u64 {
+        let context = engine.context(self.id);
+        let acknowledged = context.map(|context| context.stats().octets_acknowledged);
+        self.written.saturating_sub(acknowledged.unwrap_or(self.written))
     }
 
     pub(super) fn sleep_until(&mut self, world: u64) {
