@@ -28,7 +28,7 @@ const PROBE: f64 = 45.0;
 pub(crate) fn taken_and_allowed(plan: &Plan, world: &World, number: usize) -> Option<(f64, f64)> {
     let flow = &world.flows[number];
     let newest = *world.newest.get(&number)?;
-    let ends = match world.net.check.amplification.is_validated(newest) {
+    let ends = match world.net.check.amplification.may_ask(newest) {
         true => flow.read_at.iter().flatten().max()?,
         false => flow.read_at[Side::Initiator.index()].as_ref()?,
     };

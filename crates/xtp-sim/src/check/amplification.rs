@@ -18,6 +18,12 @@ struct Place {
     syncs: BTreeSet<u32>,
 }
 
+impl Place {
+    fn is_spent(&self) -> bool {
+        !self.validated && self.sent + QUESTION > 3 * self.received
+    }
+}
+
 /// All places, by association and address.
 #[derive(Clone, Debug, Default)]
 pub struct AmplificationCheck {
@@ -57,16 +63,16 @@ impl AmplificationCheck {
         self.places.entry((number, from)).or_default().received += octets;
     }
 
-    /// Whether any address of the initiator of association `number` has shown that it receives.
-    pub fn is_validated(&self, number: usize) -> bool {
+    /// Whether the responder of association `number` may ask for the last word: an address of its initiator has shown that it receives,
+    /// or has claimed so and has not got all that an address may get that proves nothing.
+    pub fn may_ask(&self, number: usize) -> bool {
         self.places_of(number)
-            .any(|place| place.validated || place.claimed)
+            .any(|place| place.validated || place.claimed && !place.is_spent())
     }
 
     /// Whether the responder of association `number` may not ask an address any more that has not shown that it receives.
     pub fn is_spent(&self, number: usize) -> bool {
-        self.places_of(number)
-            .any(|place| !place.validated && place.sent + QUESTION > 3 * place.received)
+        self.places_of(number).any(Place::is_spent)
     }
 
     fn places_of(&self, number: usize) -> impl Iterator<Item = &Place> {
