@@ -25,8 +25,8 @@ pub enum Excuse {
     Restarted,
     /// It was silent for longer than the timeouts allow (§3.7): 20 s before anything was heard, 60 s later.
     LongCut,
-    /// One of its hosts was told that nobody has the other's port, and nothing got through for as long as a doubt lasts (§3.7.2):
-    /// silence, or the queue of a link that was slow.
+    /// One of its hosts was told that nobody has the other's port, or an injector that its peer forgot it, and nothing got through for
+    /// as long as a doubt lasts (§3.7.2, §7.1.1): silence, or the queue of a link that was slow.
     Doubted,
     /// Its host moved before the keys were exchanged, or without PATH in force, or both ends moved at once (§7.6).
     Moved,
@@ -298,6 +298,11 @@ impl Life {
     }
 
     fn is_doubted(&self, plan: &Plan, world: &World) -> bool {
+        let association = self.association(world);
+        let mut ends = association.into_iter().flat_map(|association| &association.ends);
+        if ends.any(|end| end.longest_doubt(self.until) >= DOUBT) {
+            return true;
+        }
         let pair = [self.initiator, self.responder];
         let mut concerned = world.reports.iter().filter(|report| {
             let of_pair =

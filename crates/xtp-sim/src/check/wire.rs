@@ -46,6 +46,9 @@ pub struct End {
     pub first: (u64, u64),
     /// Its oldest question that nothing has answered: the sync, and when it left.
     pub asked: Option<(u32, u64)>,
+    /// The first DIAG 3 that was injected since a packet reached it last, and the longest time until one did.
+    doubted: Option<u64>,
+    longest_doubt: u64,
     /// Octets of the other end's stream it has reported.
     acknowledged: u64,
     growth: GrowthCheck,
@@ -353,7 +356,21 @@ impl End {
         }
     }
 
+    /// A DIAG 3 is injected.
+    pub(crate) fn doubt(&mut self, at: u64) {
+        self.doubted.get_or_insert(at);
+    }
+
+    /// The longest time between an injected DIAG 3 and the next packet, or `until` where none came.
+    pub(crate) fn longest_doubt(&self, until: u64) -> u64 {
+        let open = self.doubted.map_or(0, |at| until.saturating_sub(at));
+        self.longest_doubt.max(open)
+    }
+
     fn hear(&mut self, at: u64, echo: Option<u32>) {
+        if let Some(doubted) = self.doubted.take() {
+            self.longest_doubt = self.longest_doubt.max(at.saturating_sub(doubted));
+        }
         let is_answer = |(sync, _): &(u32, u64)| echo.is_some_and(|echo| !serial_gt(*sync, echo));
         self.asked = self.asked.filter(|asked| !is_answer(asked));
         let gap = at.saturating_sub(self.arrived_at);
@@ -499,3 +516,7 @@ impl End {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

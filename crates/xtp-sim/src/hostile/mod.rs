@@ -248,6 +248,9 @@ impl World {
                 fate: Fate::Injected(planned.strike.name()),
             });
         }
+        if let Some(known) = known.filter(|_| planned.strike == Strike::Doubt) {
+            self.net.check.associations[known.number].ends[known.side.index()].doubt(self.now);
+        }
         self.land_forged(
             to,
             src,

@@ -7,7 +7,7 @@ use xtp_engine::CloseReason;
 
 use crate::app::{Outcome, Task};
 use crate::check::stream::Promise;
-use crate::excuse;
+use crate::excuse::{self, Excuse};
 use crate::report::SeedReport;
 use crate::rng::Rng;
 use crate::run::run_plan_here;
@@ -89,7 +89,9 @@ fn differs(plan: &Plan, seed: u64, struck: &World) -> Result<(), String> {
     };
     for (number, flow) in calm.flows.iter().enumerate() {
         // Who is refused where places or records are short is a matter of moments, too.
-        if !excuse::of(plan, &calm, number).is_empty() || is_crowded_out(plan, struck, &calm, number) {
+        let excused = !excuse::of(plan, &calm, number).is_empty()
+            || excuse::of(plan, struck, number).contains(&Excuse::Doubted);
+        if excused || is_crowded_out(plan, struck, &calm, number) {
             continue;
         }
         let (with, without) = (struck.flows[number].accepted, flow.accepted);
