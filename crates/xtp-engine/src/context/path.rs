@@ -128,7 +128,10 @@ impl Context {
     pub(super) fn path_timer_expired(&mut self, env: &mut Env<'_>) {
         self.peer.mtu.on_timeout(env.now);
         let fresh = env.nonce();
-        if let Action::Challenge { to, nonce } = self.peer.paths.on_timeout(env.now, fresh) {
+        // At most one challenge leaves in a turn: another one that is due has the next turn.
+        if self.path_queue.challenge.is_none()
+            && let Action::Challenge { to, nonce } = self.peer.paths.on_timeout(env.now, fresh)
+        {
             self.path_queue.challenge = Some((to, nonce));
         }
         self.schedule_path_timer();

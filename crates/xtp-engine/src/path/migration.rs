@@ -10,8 +10,9 @@ use xtp_wire::{PATH_LEN, size};
 const TRIES: u8 = 3;
 /// The old path is challenged for so many round trips after a switch.
 const WAY_BACK: u32 = 3;
-/// Least time between two challenges.
+/// Least and most time between two challenges: a round trip may have been a pause of this host.
 const LEAST_PERIOD: Duration = Duration::from_millis(20);
+const MOST_PERIOD: Duration = Duration::from_secs(3);
 /// A path that had to be left again is no candidate for this long.
 const DISTRUST: Duration = Duration::from_secs(60);
 
@@ -97,7 +98,7 @@ impl PathValidation {
             // Its challenge is under way already; only the answer counts.
             return Action::Ignore;
         }
-        let period = rtt.max(LEAST_PERIOD);
+        let period = rtt.clamp(LEAST_PERIOD, MOST_PERIOD);
         let deadline = now + period * 2;
         self.candidate = Some(Candidate {
             address: src,

@@ -48,6 +48,17 @@ fn a_former_address_that_was_not_validated_gets_what_its_budget_leaves() {
     assert_eq!(challenges(CHALLENGE_OCTETS - 1), 0);
 }
 
+/// A host that slept for 40 s may have measured a round trip of 40 s.
+#[test]
+fn a_round_trip_that_was_a_pause_delays_no_challenge_for_long() {
+    let mut path = PathValidation::new(old());
+    let pause = Duration::from_secs(40);
+    path.on_packet_from(new(), true, Time::ZERO, pause, 2);
+    assert_eq!(path.deadline(), Some(Time::ZERO + 2 * MOST_PERIOD));
+    let again = path.on_timeout(Time::ZERO + 2 * MOST_PERIOD, 3);
+    assert_eq!(again, Action::Challenge { to: new(), nonce: 2 });
+}
+
 #[test]
 fn the_old_address_is_used_until_the_challenge_is_answered() {
     let mut path = PathValidation::new(old());

@@ -112,6 +112,30 @@ fn nobody_moves_without_an_answer_to_a_challenge() {
 }
 
 /// A challenge is answered where it came from.
+/// The peer of a host that slept moved twice: the answer to the challenge and what came from the third address are taken in one turn.
+#[test]
+fn a_candidate_is_challenged_in_the_turn_in_which_the_way_back_is() {
+    for ahead in [false, true] {
+        let (mut world, peer) = begun(ahead);
+        let view = View::of(&world, 1);
+        let from = world.sent.len();
+        world.inject(1, address(5), &view.cntl(Options::empty(), view.control()));
+        let answer = Path {
+            kind: PathKind::Response,
+            ..challenge(&world, from, 5).expect("it is challenged")
+        };
+        let answer = later(&view, 1).packet(Options::empty(), Body::Path(answer));
+        world.receive(1, address(5), None, &answer);
+        let word = later(&view, 2).cntl(Options::empty(), view.control());
+        world.inject(1, address(6), &word);
+        let context = world.ends[1].context(peer);
+        assert_eq!(context.map(|context| context.peer()), Ok(address(5)));
+        world.run(MS);
+        assert!(challenge(&world, from, 6).is_some(), "the candidate");
+        assert!(challenge(&world, from, 0).is_some(), "the way back");
+    }
+}
+
 #[test]
 fn a_challenge_is_answered_where_it_came_from() {
     for ahead in [false, true] {
