@@ -39,6 +39,13 @@ fn heard(ms: u64, key: u64) -> Heard {
     }
 }
 
+fn numbered(n: u64, low: u64) -> Heard {
+    Heard {
+        client: Some(ClientId { client: 3, n, low }),
+        ..heard(n, 100 + n)
+    }
+}
+
 fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
@@ -365,10 +372,6 @@ fn a_fast_client_keeps_the_tables_small() {
 #[test]
 fn what_a_client_has_finished_with_leaves_no_tombstone() {
     let mut memory = memory(64);
-    let numbered = |n, low| Heard {
-        client: Some(ClientId { client: 3, n, low }),
-        ..heard(n, 100 + n)
-    };
     assert_eq!(begin(&mut memory, numbered(1, 1)), Verdict::New);
     assert_eq!(begin(&mut memory, numbered(2, 2)), Verdict::New);
     end(&mut memory, 3, numbered(1, 1));
@@ -383,6 +386,32 @@ fn what_a_client_has_finished_with_leaves_no_tombstone() {
     assert_eq!(memory.tombstones(), 1);
 }
 
+/// A copy in the legacy format names no client, so only the tombstone tells that it is one (§2.7).
+#[test]
+fn a_first_that_fell_back_is_known_though_its_client_has_finished_with_it() {
+    for ends_first in [false, true] {
+        let mut memory = memory(64);
+        let ended = Tombstone {
+            fell_back: true,
+            ..tombstone_of(numbered(1, 1))
+        };
+        let copy = Heard {
+            extended: false,
+            time: None,
+            ..heard(20_000, 101)
+        };
+        assert_eq!(begin(&mut memory, numbered(1, 1)), Verdict::New);
+        if ends_first {
+            memory.insert(at(1), UTC + 1, ended.clone(), None);
+        }
+        assert_eq!(begin(&mut memory, numbered(2, 2)), Verdict::New);
+        if !ends_first {
+            memory.insert(at(3), UTC + 3, ended, None);
+        }
+        assert!(replays(judge(&mut memory, copy)), "{ends_first}");
+    }
+}
+
 /// Of a stream FIRST is repeated no more as soon as its peer was heard; what it says last may be, for longer than others of its client
 /// live.
 #[test]
@@ -390,10 +419,6 @@ fn a_stream_tells_its_end_though_its_client_repeats_no_first() {
     for (peer_ended, left) in [(false, 1), (true, 0)] {
         for ends_first in [false, true] {
             let mut memory = memory(64);
-            let numbered = |n, low| Heard {
-                client: Some(ClientId { client: 3, n, low }),
-                ..heard(n, 100 + n)
-            };
             let stream = Tombstone {
                 peer_ended,
                 lasting: true,
@@ -512,6 +537,7 @@ fn tombstone_of(f: Heard) -> Tombstone {
         src: f.src,
         wait: TimeWait::sample(f.key, 0),
         extended: f.extended,
+        fell_back: false,
         peer_ended: false,
         untaken: false,
         lasting: false,

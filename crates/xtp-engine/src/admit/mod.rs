@@ -33,7 +33,7 @@ use crate::time::sleep::{LATE, READING, slept};
 use age::{Ages, LIFE_OF_A_FIRST, widen};
 use client::{Clients, Word};
 use lru::Lru;
-use tombstone::{Tombstones, owes_end};
+use tombstone::Tombstones;
 
 /// How long a pure datagram is known again.
 const DATAGRAM_LIFE: Duration = Duration::from_secs(2);
@@ -252,7 +252,7 @@ impl AtMostOnce {
         let (client, n) = (record.client, record.n);
         if n != 0 {
             self.clients.heard(now, client);
-            if self.clients.finished(now, client, n) && !owes_end(end.lasting, end.peer_ended) {
+            if self.clients.finished(now, client, n) && !end.outlasts_first() {
                 self.take_away(slot, false);
                 return;
             }

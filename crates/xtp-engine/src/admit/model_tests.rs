@@ -572,6 +572,7 @@ impl Pair {
             src,
             wait: TimeWait::sample(key, 0),
             extended,
+            fell_back: false,
             peer_ended,
             untaken: false,
             lasting: false,

@@ -33,6 +33,8 @@ pub(crate) struct Tombstone {
     pub(crate) wait: TimeWait,
     /// FIRST had tformat 0x80: the key alone finds it again.
     pub(crate) extended: bool,
+    /// A copy of FIRST had tformat 1 and named no client, whose word about what it repeats says nothing of that copy.
+    pub(crate) fell_back: bool,
     /// The peer's END was received.
     pub(crate) peer_ended: bool,
     /// Something came that its user has not taken.
@@ -51,8 +53,15 @@ pub(crate) struct Tombstone {
 
 /// Whether an association that is over answers its client although that has said that it repeats FIRST no more: a stream's initiator
 /// says so long before it has heard the end (§6.9).
-pub(super) fn owes_end(lasting: bool, peer_ended: bool) -> bool {
+fn owes_end(lasting: bool, peer_ended: bool) -> bool {
     lasting && !peer_ended
+}
+
+impl Tombstone {
+    /// Whether it stays although its client repeats FIRST no more.
+    pub(super) fn outlasts_first(&self) -> bool {
+        self.fell_back || owes_end(self.lasting, self.peer_ended)
+    }
 }
 
 /// A record found; good until the next call that changes the table.
@@ -117,7 +126,7 @@ pub(super) struct Record {
     validated: bool,
     peer_ended: bool,
     answered: bool,
-    /// Bit 0: RCLOSE, bit 1: WCLOSE, bit 2: something was not taken, bit 3: a stream.
+    /// Bit 0: RCLOSE, bit 1: WCLOSE, bit 2: something was not taken, bit 3: a stream, bit 4: FIRST fell back.
     closed: u8,
 }
 
@@ -302,7 +311,10 @@ impl Tombstones {
 
     /// Whether a record is a tombstone that answers no packet once its client repeats FIRST no more.
     pub(super) fn is_idle_without_first(&self, slot: u32) -> bool {
-        let idle = |record: &Record| record.buried && !owes_end(record.closed & 8 != 0, record.peer_ended);
+        let idle = |record: &Record| {
+            let (lasting, fell_back) = (record.closed & 8 != 0, record.closed & 16 != 0);
+            record.buried && !fell_back && !owes_end(lasting, record.peer_ended)
+        };
         self.slab.get(slot).is_some_and(idle)
     }
 
@@ -333,7 +345,8 @@ impl Tombstones {
         record.closed = u8::from(wait.options.contains(Options::RCLOSE))
             | u8::from(wait.options.contains(Options::WCLOSE)) << 1
             | u8::from(end.untaken) << 2
-            | u8::from(end.lasting) << 3;
+            | u8::from(end.lasting) << 3
+            | u8::from(end.fell_back) << 4;
         record.answered = false;
         self.enlist(now, slot);
         self.forget_own(old_own, slot);

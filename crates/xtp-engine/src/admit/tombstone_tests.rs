@@ -29,6 +29,7 @@ fn end() -> Tombstone {
         src: peer(1),
         wait: TimeWait::sample(KEY, OWN),
         extended: true,
+        fell_back: false,
         peer_ended: false,
         untaken: false,
         lasting: false,

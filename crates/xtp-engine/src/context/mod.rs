@@ -157,8 +157,8 @@ pub(crate) struct Context {
     pub(crate) dirty: bool,
     /// Counted as half-open until validated or over (§7.3).
     pub(crate) half_open: bool,
-    /// FIRST had tformat 0x80: its key alone identifies it (§6.9).
-    pub(crate) extended_first: bool,
+    /// The formats in which FIRST came.
+    pub(crate) first: FirstFormat,
     /// Whether the engine has put the association away (tombstone, tables).
     pub(crate) retired: bool,
     /// Serial number of the association at this client (TLV 11), while it may be repeated.
@@ -194,6 +194,26 @@ pub(crate) struct Context {
     pub(crate) regular: bool,
     /// What may leave before its next turn, as long as it is regular.
     permit: Permit,
+}
+
+/// The formats in which FIRST came to a responder (§2.7).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FirstFormat {
+    /// tformat 1: it is identified by its source and key.
+    Legacy,
+    /// tformat 0x80: its key alone identifies it (§6.9).
+    Extended,
+    /// tformat 0x80, and a copy in the legacy format, which names no client.
+    FellBack,
+}
+
+impl FirstFormat {
+    const ALL: [Self; 3] = [Self::Legacy, Self::Extended, Self::FellBack];
+
+    /// Whether the first one had tformat 0x80.
+    pub(crate) fn is_extended(self) -> bool {
+        self != Self::Legacy
+    }
 }
 
 /// A hint that the association is gone at the peer (§2.6, §7.5).

@@ -11,7 +11,7 @@ use super::rest::Usage;
 use super::setup::{DEFAULT_SPANS, Identity, Parts};
 use super::timers::Timers;
 use super::writer::{ReplyGap, Requests, Wanted, Writer, WriterState};
-use super::{Context, Doubt, Renegotiation, Role, State};
+use super::{Context, Doubt, FirstFormat, Renegotiation, Role, State};
 use crate::congestion::Control;
 use crate::control::ecn::{EcnCounter, EcnSender};
 use crate::control::flow::{ReaderCredit, WriterCredit};
@@ -170,7 +170,7 @@ impl Context {
             end_received: false,
             dirty: false,
             half_open: false,
-            extended_first: false,
+            first: FirstFormat::Legacy,
             retired: false,
             serial: None,
             renegotiation: Renegotiation::default(),

@@ -13,7 +13,7 @@ use super::rest::Usage;
 use super::share::Share;
 use super::timers::{Timer, Timers};
 use super::writer::{Requests, Writer, WriterState};
-use super::{Context, Opening, Role, State};
+use super::{Context, FirstFormat, Opening, Role, State};
 use crate::congestion::{Control, Controller};
 use crate::control::pacer::Pacer;
 use crate::control::rate::TokenBucket;
@@ -171,7 +171,7 @@ impl Context {
             end_received,
             dirty: _,
             half_open: _,
-            extended_first,
+            first,
             retired,
             serial,
             renegotiation: _,
@@ -197,7 +197,8 @@ impl Context {
         fields.number(id);
         fields.choice(role, &[Role::Initiator, Role::Responder]);
         fields.choice(confirm, &[Confirm::Received, Confirm::Delivered]);
-        fields.flags(&mut [peer_has_key, released, end_received, extended_first, retired]);
+        fields.flags(&mut [peer_has_key, released, end_received, retired]);
+        fields.choice(first, &FirstFormat::ALL);
         fields.option_or(listener, ListenerId(0), |fields, ListenerId(number)| {
             fields.small(number);
         });

@@ -4,14 +4,14 @@ use super::delivery::asks_for_delivery;
 use super::input::Input;
 use super::reader::{Owed, PeerDreq, PeerModes, ReaderState};
 use super::timers::Timer;
-use super::{Context, Doubt, Env, Role, State, Transition};
+use super::{Context, Doubt, Env, FirstFormat, Role, State, Transition};
 use crate::error::CloseReason;
 use crate::event::Event;
 use crate::plausible::{ECHO_AGE, WIDE, status_is_possible};
 use crate::recv::{Assembly, Payload};
 use crate::time::Time;
 use core::time::Duration;
-use xtp_wire::{Body, Control, DataSegment, Format, Header, Options, serial_gt};
+use xtp_wire::{Body, Control, DataSegment, Format, Header, Options, Traffic, serial_gt};
 
 /// Lower bound of W (§2.9).
 const MIN_WINDOW: u64 = 1 << 20;
@@ -158,6 +158,12 @@ impl Context {
             // It was taken after all, whatever a DIAG before this said: what is acknowledged now is not sent afresh.
             self.restart = None;
             self.event(env, Event::Heard);
+        }
+        if let Body::First(first) = &input.packet.body
+            && matches!(first.traffic, Traffic::Basic(_))
+            && self.first.is_extended()
+        {
+            self.first = FirstFormat::FellBack;
         }
         self.reader.ecn.record(input.ecn);
         let newest = self

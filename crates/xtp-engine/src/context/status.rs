@@ -293,7 +293,7 @@ impl Context {
             return false;
         };
         // A least peer knows DIAG as an answer to its FIRST only (docs/protocol/10-least-peer.md).
-        if !self.extended_first {
+        if !self.first.is_extended() {
             return false;
         }
         let bare = size::packet(DIAG_LEN) as u64;

@@ -2,7 +2,7 @@
 
 use super::close::{ANSWER_SPACING, LINGER};
 use super::timers::Timer;
-use super::{Context, Role, State};
+use super::{Context, FirstFormat, Role, State};
 use crate::admit::Tombstone;
 use crate::error::CloseReason;
 use crate::time::Time;
@@ -68,7 +68,8 @@ impl Context {
                 key: Key::returned(key),
                 ..self.time_wait()
             },
-            extended: self.extended_first,
+            extended: self.first.is_extended(),
+            fell_back: self.first == FirstFormat::FellBack,
             peer_ended: self.end_received,
             untaken: self.has_untaken(),
             lasting: self.pattern.lasting,

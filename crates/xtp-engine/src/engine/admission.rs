@@ -4,7 +4,7 @@ use super::Engine;
 use super::peers::Knowledge;
 use crate::admit::{Credentials, Decision, Incoming, TombstoneRef, Verdict, is_pure_datagram};
 use crate::context::delivery::asks_for_delivery;
-use crate::context::{Acceptance, Env, Identity, Transition};
+use crate::context::{Acceptance, Env, FirstFormat, Identity, Transition};
 use crate::event::{Event, ListenerId};
 use crate::transmit::Datagram;
 use core::net::IpAddr;
@@ -325,7 +325,9 @@ impl Engine {
         context.begin_responder(identity, &acceptance, &mut env);
         context.transition(Transition::FirstAccepted);
         context.half_open = !validated && !pure;
-        context.extended_first = claim.extended;
+        if claim.extended {
+            context.first = FirstFormat::Extended;
+        }
         let accepted = Event::Accepted {
             listener,
             peer: datagram.src,

@@ -119,6 +119,30 @@ fn a_fall_back_meets_the_tombstone_of_the_first() {
     assert!(host.closed(id).is_some(), "it learns that it is over");
 }
 
+/// An initiator that has begun another association repeats no FIRST of those before; copies of one that fell back are known all the
+/// same, although they name no client.
+#[test]
+fn a_copy_of_a_fall_back_meets_the_tombstone_when_its_client_has_gone_on() {
+    let (mut host, id, sent) = calling();
+    let mut responder = Host::new();
+    for octets in sent {
+        responder.give_from(caller(), &octets);
+    }
+    let sent = silence(&mut host, 6 * SECOND);
+    let states_legacy = |octets: &&Vec<u8>| states_legacy(&parse(octets)) == Some(true);
+    let copy = sent.iter().find(states_legacy).cloned().expect("it falls back");
+    responder.now = host.now;
+    exchange(&mut host, &mut responder, sent);
+    host.engine.abort(host.now, id).expect("open");
+    let sent = host.flush();
+    exchange(&mut host, &mut responder, sent);
+    let (_, sent) = call(&mut host);
+    exchange(&mut host, &mut responder, sent);
+    assert_eq!(responder.accepted().len(), 2);
+    responder.give_from(caller(), &copy);
+    assert_eq!(responder.accepted().len(), 2, "not run again");
+}
+
 /// What was taken in the formats of 1995 is known by those of today as well: an old copy of the first FIRST runs nothing.
 #[test]
 fn an_old_copy_of_the_first_meets_the_tombstone_of_the_fall_back() {

@@ -189,6 +189,7 @@ impl Responder {
             src: self.peer(),
             wait,
             extended: true,
+            fell_back: false,
             peer_ended: !self.unconfirmed,
             untaken: false,
             lasting: false,

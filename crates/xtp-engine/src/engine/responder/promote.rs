@@ -3,7 +3,7 @@
 use super::super::pending::Tools;
 use super::super::{Engine, Read};
 use super::{Responder, Step};
-use crate::context::{Acceptance, Context, Input, Transition};
+use crate::context::{Acceptance, Context, FirstFormat, Input, Transition};
 use crate::error::Error;
 use crate::options::Confirm;
 use crate::time::Time;
@@ -52,7 +52,7 @@ impl Responder {
         };
         context.begin_responder(self.identity, &acceptance, &mut tools.env(self.arrived));
         context.transition(Transition::FirstAccepted);
-        context.extended_first = true;
+        context.first = FirstFormat::Extended;
         let octets = self.datagram.octets().len();
         self.hear(context, (packet, octets), kind.ecn, self.arrived, &mut tools);
         context.stats.octets_copied += self.datagram.copied();
