@@ -125,6 +125,8 @@ impl Context {
         self.timers.waits = 0;
         self.timers.stop(Timer::Wait);
         if acknowledged {
+            // Octets that the last poll did not wait for arrived: its user is asked about these from now on.
+            self.timers.user_waits = 0;
             self.writer.handshakes_alone = 0;
             self.timers.stop(Timer::LazyStatus);
         }
