@@ -306,7 +306,7 @@ impl World {
             mine,
             theirs,
         };
-        let before = task.written;
+        let before = task.ready();
         let result = task.turn(turn);
         task.note_open(before, &host.engine, self.now);
         if task.reader.ended {

@@ -82,3 +82,25 @@ fn nothing_is_silent_that_had_nothing_to_say_before() {
     world.watch();
     assert_eq!(world.suspicions.len(), 1);
 }
+
+#[test]
+fn a_tag_without_an_octet_behind_it_is_not_silent() {
+    let mut world = World::pair(1, &LinkConfig::default());
+    let message = Step::Send {
+        octets: 100,
+        eom: true,
+    };
+    let writes = vec![
+        message.clone(),
+        Step::Tag(5),
+        Step::Wait(Duration::from_secs(4)),
+        message,
+        Step::AwaitEnd,
+    ];
+    let spec = FlowSpec::new(paradigm::stream(0), Script::new(writes), Script::default());
+    world.add_flow(spec);
+    world.run_for(Duration::from_millis(3_900));
+    world.next_look = 0;
+    world.watch();
+    assert!(world.suspicions.is_empty(), "{:?}", world.suspicions);
+}

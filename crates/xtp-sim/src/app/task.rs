@@ -83,6 +83,8 @@ pub struct Task {
     pub reader: StreamCheck,
     /// Position up to which it has written.
     pub written: u64,
+    /// Octets of a tag behind which it has not written: it leaves with the octet that follows.
+    pub(super) bound: u64,
     /// When it last wrote while everything before was acknowledged, world time.
     pub(crate) open_since: u64,
     /// The peer's reader takes no more.
@@ -137,6 +139,7 @@ impl Task {
             outcome: Outcome::Running,
             reader: StreamCheck::new(promise),
             written: 0,
+            bound: 0,
             open_since: 0,
             refused: None,
             marks: Vec::new(),
@@ -245,18 +248,24 @@ impl Task {
         Ok(())
     }
 
-    /// The user's turn is over, before which it had written up to `before`.
+    /// Position up to which what it has written may leave.
+    pub(crate) fn ready(&self) -> u64 {
+        self.written - self.bound
+    }
+
+    /// The user's turn is over, before which what it had written might leave up to `before`.
     pub(crate) fn note_open(&mut self, before: u64, engine: &Driver, world: u64) {
-        if self.written > before && self.unacknowledged(engine) <= self.written - before {
+        if self.ready() > before && self.unacknowledged(engine) <= self.ready() - before {
             self.open_since = world;
         }
     }
 
-    /// Octets that it wrote and that are not acknowledged.
+    /// Octets that may leave and are not acknowledged.
     pub(crate) fn unacknowledged(&self, engine: &Driver) -> u64 {
         let context = engine.context(self.id);
         let acknowledged = context.map(|context| context.stats().octets_acknowledged);
-        self.written.saturating_sub(acknowledged.unwrap_or(self.written))
+        let ready = self.ready();
+        ready.saturating_sub(acknowledged.unwrap_or(ready))
     }
 
     pub(super) fn sleep_until(&mut self, world: u64) {
@@ -327,6 +336,7 @@ impl Task {
             }
             Step::CloseWriter => {
                 turn.mine.closed = true;
+                self.bound = 0;
                 self.command(turn, |engine, now, id| engine.close_writer(now, id))?;
                 true
             }
@@ -434,6 +444,7 @@ impl Task {
         }
         let unit = if eom { Unit::Message } else { Unit::Octets };
         if self.send_at_once(turn, octets, unit) {
+            self.bound = 0;
             return Ok(true);
         }
         while self.sending < octets {
@@ -457,6 +468,7 @@ impl Task {
             turn.mine.data(self.written, taken as u64, last && whole);
             self.written += taken as u64;
             self.sending += taken as u32;
+            self.bound = if taken > 0 { 0 } else { self.bound };
             if !whole {
                 return Ok(false);
             }
@@ -484,6 +496,7 @@ impl Task {
         {
             turn.mine.tag(self.written, tag);
             self.written += 8;
+            self.bound = 8;
         }
         Ok(true)
     }
