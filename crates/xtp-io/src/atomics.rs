@@ -1,5 +1,5 @@
 //! Atomics of the system, or in a build with `--cfg xtp_loom` those of a model checker, which tries every order in which
-//! threads may see them (`cargo xtask model`, decision 0019).
+//! threads may see them (`cargo xtask model`, `docs/decisions/zero-copy.md`).
 
 #[cfg(xtp_loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,5 +1,5 @@
 //! What threads that share memory without a lock meet at: the standard library's, or in a build with `--cfg xtp_loom` that of a model
-//! checker, which tries every order in which they may see it (`cargo xtask model`, decision 0019).
+//! checker, which tries every order in which they may see it (`cargo xtask model`, `docs/decisions/zero-copy.md`).
 
 #[cfg(xtp_loom)]
 pub(crate) use loom::sync::{

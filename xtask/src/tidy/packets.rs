@@ -28,7 +28,7 @@ const BITS: &[&str] = &[
 ];
 
 /// Where the rules about option bits are carried out: associations, groups, and what stands in for associations that are
-/// not there (0058 has what makes these fewer).
+/// not there (`docs/decisions/short-exchanges.md`).
 const RULES: &[&str] = &[
     "crates/xtp-wire/",
     "crates/xtp-engine/src/context/",

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Packets a call, at least: the END of the last one leaves up to 3 ms after what is measured (decision 0100), and a busy
+/// Packets a call, at least: the END of the last one leaves up to 3 ms after what is measured (`docs/decisions/deferred-end.md`), and a busy
 /// host makes only some dozens of calls in a round.
 pub(crate) const THREE_BUT_THE_LAST_END: f64 = 2.9;
 

@@ -4,7 +4,7 @@
 //! sum of all symbols whose weight has bit b, it is `((S(7) 2 + S(6)) 2 + ...) 2 + S(0)`. So per octet of a symbol there is
 //! one exclusive or for each set bit of its weight, in a register and four on average, and seven doublings per row
 //! whatever the number of symbols. There is no table to look up, and fixed-size chunks let the compiler use vectors
-//! (`docs/decisions/0035-groups-beside-the-contexts.md`).
+//! (`docs/decisions/group-repair.md`).
 
 use super::field::{doubled, inverse, product, weight};
 use super::symbol::{DESCRIPTOR_LEN, Symbol};

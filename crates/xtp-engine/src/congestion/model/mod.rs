@@ -4,7 +4,7 @@
 //! round trip in flight; now and then it sends faster to see whether there is more, and lets the queue that makes
 //! run empty again. Loss by itself does not slow it down; loss together with a queue, heavy loss, and marks of
 //! congestion bound what may be in flight. What is ours and why stands in
-//! `docs/decisions/0010-model-based-congestion-control.md`.
+//! `docs/decisions/congestion-control.md`.
 
 mod bounds;
 mod ceiling;
