@@ -1,4 +1,5 @@
-//! Citations of the protocol: `§3.5` is heading 3.5 of page 03 in `docs/protocol`, and there is nothing else to cite.
+//! Citations. `§3.5` is heading 3.5 of page 03 in `docs/protocol`, `docs/decisions/waiting.md` a record of decisions; links lead to
+//! pages and headings that exist. There is nothing else to cite.
 
 use std::collections::HashSet;
 
@@ -6,12 +7,14 @@ use super::Finding;
 use super::source::Source;
 
 const FOLDER: &str = "docs/protocol/";
+const DECISIONS: &str = "docs/decisions/";
 /// The register of decisions and the list of differences have headings without numbers.
 const UNNUMBERED: &str = "99";
 
 pub(super) fn check(files: &[Source], findings: &mut Vec<Finding>) {
     let mut numbers = HashSet::new();
     let mut anchors = HashSet::new();
+    let pages: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
     for file in files.iter().filter(|file| file.path.ends_with(".md")) {
         read_headings(file, &mut numbers, &mut anchors, findings);
     }
@@ -32,7 +35,15 @@ pub(super) fn check(files: &[Source], findings: &mut Vec<Finding>) {
                     "`{old}` cites a text that is not here: cite §N.N of docs/protocol"
                 ));
             }
+            if !file.path.starts_with("xtask/src/tidy/") {
+                for page in records(text).filter(|page| !pages.contains(page.as_str())) {
+                    say(format!("`{page}` is no record of decisions"));
+                }
+            }
             if file.path.starts_with("docs/") && file.path.ends_with(".md") {
+                for page in linked_pages(&file.path, text).filter(|page| !pages.contains(page.as_str())) {
+                    say(format!("`{page}` is linked to and is not there"));
+                }
                 for target in links(&file.path, text).filter(|target| !anchors.contains(target)) {
                     say(format!("`{target}` leads to no heading"));
                 }
@@ -159,26 +170,55 @@ fn is_list(text: &str) -> bool {
             .all(|word| matches!(*word, "to" | "and") || section(word))
 }
 
+/// Records of decisions named by their paths.
+fn records(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(DECISIONS).skip(1).filter_map(|rest| {
+        let name = &rest[..rest.find(".md")?];
+        let one_word = name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
+        one_word.then(|| format!("{DECISIONS}{name}.md"))
+    })
+}
+
 /// Links to headings of pages here, as path and heading.
 fn links<'a>(path: &'a str, text: &'a str) -> impl Iterator<Item = String> + 'a {
-    text.split("](").skip(1).filter_map(move |rest| {
-        let target = rest.split(')').next()?;
+    targets(text).filter_map(move |target| {
         let (page, heading) = target.split_once('#')?;
-        if page.contains("://") || page.ends_with(".rs") {
+        if page.ends_with(".rs") {
             return None;
         }
-        let mut folder: Vec<&str> = path.split('/').collect();
-        if !page.is_empty() {
-            folder.pop();
-        }
-        for part in page.split('/').filter(|part| !part.is_empty()) {
-            match part {
-                ".." => drop(folder.pop()),
-                part => folder.push(part),
-            }
-        }
-        Some(format!("{}#{heading}", folder.join("/")))
+        Some(format!("{}#{heading}", resolve(path, page)))
     })
+}
+
+/// Pages that a page here links to.
+fn linked_pages<'a>(path: &'a str, text: &'a str) -> impl Iterator<Item = String> + 'a {
+    targets(text).filter_map(move |target| {
+        let page = target.split('#').next()?;
+        page.ends_with(".md").then(|| resolve(path, page))
+    })
+}
+
+/// What links in a line lead to, but for other hosts.
+fn targets(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1);
+    targets
+        .filter_map(|rest| rest.split(')').next())
+        .filter(|target| !target.contains("://"))
+}
+
+/// The path of `page` as `path` names it; the same page, if it names none.
+fn resolve(path: &str, page: &str) -> String {
+    let mut folder: Vec<&str> = path.split('/').collect();
+    if !page.is_empty() {
+        folder.pop();
+    }
+    for part in page.split('/').filter(|part| !part.is_empty()) {
+        match part {
+            ".." => drop(folder.pop()),
+            part => folder.push(part),
+        }
+    }
+    folder.join("/")
 }
 
 #[cfg(test)]

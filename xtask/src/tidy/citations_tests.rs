@@ -85,3 +85,23 @@ fn a_link_leads_to_a_heading() {
         ["docs/a.md:1: `docs/protocol/03-status.md#sync` leads to no heading"]
     );
 }
+
+#[test]
+fn a_record_or_a_page_that_is_cited_is_there() {
+    let there = (
+        "docs/decisions/waiting.md",
+        "see [memory](memory.md), [top](../a.md#a)\n",
+    );
+    let page = (
+        "docs/a.md",
+        "# A\n[waiting](decisions/waiting.md), [code](x.rs), [other](https://h/b.md)\n",
+    );
+    let code = ("a.rs", "// docs/decisions/waiting.md, docs/decisions/NAME.md\n");
+    assert_eq!(
+        findings(&[there, page, code]),
+        [
+            "docs/decisions/waiting.md:1: `docs/decisions/memory.md` is linked to and is not there",
+            "a.rs:1: `docs/decisions/NAME.md` is no record of decisions"
+        ]
+    );
+}

@@ -13,7 +13,13 @@ const REQUIRED: &[&str] = &[
     "docs/ARCHITECTURE.md",
 ];
 
-const DECISION_HEADINGS: &[&str] = &["Context", "Choice", "Figures", "What would change our mind"];
+const DECISION_HEADINGS: &[&str] = &[
+    "Context",
+    "Choice",
+    "Figures",
+    "Rejected attempts",
+    "What would change our mind",
+];
 
 /// Hosts of package registries, in pieces so that this file does not contain them.
 const HOSTS: &[(&str, &str)] = &[
@@ -84,7 +90,12 @@ fn stands_alone(text: &str, folder: &str) -> bool {
     })
 }
 
+/// A record has a topic for a name, and the same sections as all.
 fn check_decision(file: &Source, findings: &mut Vec<Finding>) {
+    let name = file.path.rsplit('/').next().unwrap_or_default();
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        findings.push(Finding::new(&file.path, 1, "name this record by its topic"));
+    }
     let headings: Vec<&str> = file
         .text
         .lines()

@@ -27,12 +27,17 @@ fn hosts_and_machine_paths_are_found_but_not_in_lock_files() {
 }
 
 #[test]
-fn a_decision_has_its_four_headings() {
-    let text = "# Title\n## Context\n## Choice\n### Figures\n## What would change our mind\n";
-    assert_eq!(found("docs/decisions/1.md", text), Vec::<String>::new());
+fn a_decision_has_its_headings_and_is_named_by_its_topic() {
+    let text =
+        "# Title\n## Context\n## Choice\n### Figures\n## Rejected attempts\n## What would change our mind\n";
+    assert_eq!(found("docs/decisions/waiting.md", text), Vec::<String>::new());
+    assert_eq!(
+        found("docs/decisions/0056-waiting.md", text),
+        ["1: name this record by its topic"]
+    );
     let lacking = text.replace("Figures", "Numbers");
     assert_eq!(
-        found("docs/decisions/1.md", &lacking),
+        found("docs/decisions/waiting.md", &lacking),
         ["1: add the heading `Figures`"]
     );
     assert_eq!(
