@@ -4,6 +4,9 @@
 //! process of its own: the executable of the caller started again with the arguments of the [`Launcher`], where
 //! [`worker`] has to be called. Runs on Linux only; elsewhere this crate is empty.
 //!
+//! Rivals run in the same rounds as xtp and wait the same way; what they cannot do is noted, not guessed. Nothing of this is in
+//! the library: the feature `rivals` is one of `xtp-cli`.
+//!
 //! To add a transport: a file in `transport` with a `Transport`, and its line in `transport::ALL`. To add an
 //! experiment that is more than a client and a server: a file with its `run` (and `work`, if its parties are not the
 //! transports' own), and its line in `experiment::entry`.

@@ -7,7 +7,8 @@
 //! crosses the link are packets of at most the MTU.
 //!
 //! The emulator says in its [`Report`] what it did and how well: packets and drops by cause, time in queue, and how
-//! late it was itself; a run in which [`Report::bottleneck`] is set says more about the emulator than about the link.
+//! late it was itself; a run in which [`Report::bottleneck`] is set says more about the emulator than about the link. Every packet
+//! read is in exactly one counter, and no queue but the model's holds packets.
 //!
 //! It needs Linux, root (or the capabilities to make namespaces and TUN devices), `/dev/net/tun`, `ip` of iproute2, and `unshare`
 //! and `nsenter` of util-linux. [`HeldNetwork`] is a network namespace alone. What cannot be had is an [`Error`] that says so.

@@ -6,7 +6,7 @@
 //! each packet against the rules of its association.
 //!
 //! [`run_seed`] draws a whole world from a number, lets faults loose on it, takes them away and requires that
-//! everything ends; [`replay`] prints what went over the links.
+//! everything ends; [`replay`] prints what went over the links. A failing seed is one command line (`xtp sim --replay`).
 #![forbid(unsafe_code)]
 
 pub mod app;

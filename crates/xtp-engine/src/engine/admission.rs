@@ -1,4 +1,4 @@
-//! FIRST without a context: tombstone, listener, age, pressure, and a new context (§2.3, §6.9, §7.4).
+//! FIRST without a context: tombstone, listener, age, pressure, and a new context or record (§2.3, §6.9, §7.4).
 
 use super::Engine;
 use super::peers::Knowledge;

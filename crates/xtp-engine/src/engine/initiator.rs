@@ -4,6 +4,8 @@
 //! it was opened with (`first`), the answer says whether it ends the association (`answer`), END leaves (`turn`), and what the
 //! association leaves behind is put in its place (`ending`). What it would have been told or sent is the same at each moment
 //! as with a context, so whatever else happens to it may make the context at any time (`promote`).
+//!
+//! A record that had its last turn (`Answer::left`) is over; when its user releases it, a time-wait record takes its slot.
 
 use super::Engine;
 use super::opening::Prepared;

@@ -1,4 +1,9 @@
 //! The engine: contexts, listeners, and the few calls that drive them.
+//!
+//! Stages: `input` (demultiplexing), `admission` and `places` (FIRST), `opening` and `command` (the user's calls), `turn` (flush, and
+//! what became of contexts), `replies` (packets without a context), `view` (questions). Associations of one message without a
+//! context: `pending`, `initiator`, `responder`, `retained`; pending receives: `expected`, `exchange`, `matching`; the fast path:
+//! `express`. Stores: `slab`, `parking`, `time_waits`, `memory`, `peers`, `serials`, `routes`, `assembling`. Parties of groups: `group`.
 
 mod admission;
 mod assembling;

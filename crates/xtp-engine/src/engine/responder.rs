@@ -1,5 +1,7 @@
 //! A pending responder: an association that came wholly in its FIRST, without a context.
 //!
+//! Its state is no field of its own: `read`, `answered`, `ended` and `over` tell, in this order.
+//!
 //! `Received -> Answered -> Ended`, in a slot of its own like a context, as many at once as there may be associations. Admission is as
 //! ever: whether it was seen before, who listens, whether its source may be answered (`first`). What its user does is noted, as steps
 //! (`user`); the answer is made of what FIRST said and the user gave (`answer`). Then nothing but END can follow soon; when it has

@@ -1,9 +1,8 @@
 //! What a group's transmitter and receivers compute: parity, who has how much, what is missing, what is under way,
 //! and when whoever answers does.
 //!
-//! Data structures, each held against a naive model. No engine uses them yet: the group's transmitter and receiver (issue 15)
-//! will, beside the contexts and behind the same calls; until then nothing of this folder runs in a program. What stands
-//! on the wire is §9.1 to §9.7.
+//! Data structures, tested by themselves, several against a naive model. The parties that use them are in `engine/group`, beside the
+//! contexts and behind the same calls. What stands on the wire is §9.1 to §9.7.
 
 mod bucket;
 mod event;

@@ -1,7 +1,7 @@
 //! System calls: the only place that speaks to the operating system, and the only one with `unsafe`.
 //!
 //! A back end implements [`DatagramIo`]; [`open`] chooses one when a socket is bound. `plain` works
-//! everywhere through the standard library, `linux` speaks in trains and batches.
+//! everywhere through the standard library, `linux` speaks in trains and batches. `failing` and `wired` are for tests.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,4 @@
-//! Packets of a group into a batch.
+//! Packets of a group into a batch: one packet is written once and leaves by each of several routes.
 
 use crate::transmit::{Route, TransmitBatch};
 use bytes::Bytes;
