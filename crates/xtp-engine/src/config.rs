@@ -50,7 +50,7 @@ pub struct EngineConfig {
     pub(crate) base_datagram: usize,
     /// Packets one context may hand over in one flush.
     pub(crate) max_train: usize,
-    /// How long an idle zombie answers (13, ZTIMER) at a responder.
+    /// How long an idle zombie answers (§6.8, ZTIMER) at a responder.
     pub(crate) tombstone_life: Duration,
 }
 

@@ -35,7 +35,7 @@ pub enum CongestionKind {
     Cubic,
     /// A model of the path, of the family of BBR: rate from the bandwidth delivered, a bounded queue.
     Model,
-    /// The receiver computes the window and ships it; the rate is the window over the round trip (24). A peer that
+    /// The receiver computes the window and ships it; the rate is the window over the round trip (§5.3.1). A peer that
     /// ships none is met with `Cubic`.
     Kdd,
 }

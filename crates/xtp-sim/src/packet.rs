@@ -53,7 +53,7 @@ pub struct Seen {
     pub spans: SmallVec<[(u64, u64); 4]>,
     /// Flags and delivered of XCNTL.
     pub extended: Option<(u16, Option<u64>)>,
-    /// The receiver's window in XCNTL (24).
+    /// The receiver's window in XCNTL (§5.3.1).
     pub window: Option<u64>,
     /// Delay in microseconds of XCNTL and XDATA.
     pub delay_us: Option<u32>,

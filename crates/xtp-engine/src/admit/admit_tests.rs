@@ -1,4 +1,4 @@
-//! Conformance 26.4: what a FIRST that comes again meets.
+//! Conformance (§6.9): what a FIRST that comes again meets.
 
 use core::net::SocketAddr;
 use core::ops::Range;

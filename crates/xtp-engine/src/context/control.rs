@@ -207,7 +207,7 @@ impl Context {
             .or_else(|| writer.inflight.time_of(sync))
     }
 
-    /// 10.1: octets below rseq and inside spans leave the map.
+    /// §4.2: octets below rseq and inside spans leave the map.
     fn acknowledge(&mut self, status: &Status<'_>, env: &mut Env<'_>) -> u64 {
         // A tag is never split: an acknowledgement that ends inside one ends before it (§5.5).
         let rseq = self.writer.queue.tag_floor(status.control.rseq);

@@ -28,7 +28,7 @@ pub(super) enum Intent {
     Stopped { stop: Stop, ask: bool },
     /// CNTL with a request: WCLOSE after all data, or the user waits.
     Request(Options),
-    /// 14.4: both halves are over.
+    /// Both halves are over (§6.4).
     End,
     /// Status that is owed.
     Answer,
@@ -194,7 +194,7 @@ impl Context {
         self.role == Role::Initiator || self.peer.allows_control(self.status_size())
     }
 
-    /// What the last packet of the segments at `index` of `plan` asks for: 9.5, first case that applies. The packets
+    /// What the last packet of the segments at `index` of `plan` asks for (§3.5): the first case that applies. The packets
     /// before it in a run ask for nothing.
     pub(super) fn ask(&self, plan: &Plan, index: usize, now: Time) -> Ask {
         let segment = &plan.segments[index];
@@ -309,7 +309,7 @@ impl Context {
             .uncovered(self.writer.requests.newest, self.young_since(now))
     }
 
-    /// Q of 9.5(b), in packets.
+    /// Q of §3.5(b), in packets.
     fn quota(&self) -> u32 {
         let writer = &self.writer;
         let credit = match self.tuning.no_flow {

@@ -18,7 +18,7 @@ pub(crate) enum AutoClose {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     pub(crate) service: u8,
-    /// 8.5: FIRST asks for status and is answered by TCNTL.
+    /// FIRST asks for status and is answered by TCNTL (§2.4.3).
     pub(crate) lasting: bool,
     /// END leaves with the last octet, nothing comes back (L1).
     pub(crate) one_way: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Pattern {
     pub(crate) auto_close: AutoClose,
     /// SREQ on FIRST where the pattern alone would not ask (L7).
     pub(crate) status_on_first: bool,
-    /// Answer with END where 14.5 allows (L6).
+    /// Answer with END where §6.5 allows (L6).
     pub(crate) unconfirmed_response: bool,
     /// Never asks for status (§3.5(e)).
     pub(crate) no_feedback: bool,

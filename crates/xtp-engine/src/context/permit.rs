@@ -1,4 +1,4 @@
-//! What lets data leave: the gates of 12.4, stated once, and what they permit before the next turn.
+//! What lets data leave: the gates, stated once in the order that docs/protocol/05 gives, and what they permit before the next turn.
 //!
 //! A plan walks through the gates as they are. What leaves before any bookkeeping (`departures`) goes by a [`Permit`] that
 //! the turn before left: no gate closes of itself.
@@ -87,7 +87,7 @@ impl Context {
         }
     }
 
-    /// The first gate that is closed, in the order of 12.4 (credit and budget need the segment).
+    /// The first gate that is closed, in their order (credit and budget need the segment).
     pub(super) fn closed_gate(&self, gates: &Gates, now: Time) -> Option<Stop> {
         if gates.are_open() {
             return None;

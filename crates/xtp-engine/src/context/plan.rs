@@ -1,4 +1,4 @@
-//! Which data could leave now: a pure look at all gates of 12.4, in their order.
+//! Which data could leave now: a pure look at all gates (`permit`), in their order.
 
 use super::packets::COPY_LIMIT;
 use super::permit::Gates;
@@ -64,7 +64,7 @@ impl Planned {
 pub(super) enum Stop {
     /// Nothing is left to send.
     Drained,
-    /// 11.3.
+    /// §5.1.1.
     Blocked(Blocked),
     /// The congestion window is closed.
     Window,

@@ -87,7 +87,7 @@ pub(crate) struct Reader {
     pub(crate) held: Option<Box<Held>>,
     pub(crate) credit: ReaderCredit,
     pub(crate) growth: Growth,
-    /// What the peer's writer may have under way, if it wants to be told (24).
+    /// What the peer's writer may have under way, if it wants to be told (§5.3.1).
     pub(crate) window: Option<Box<ReceiverWindow>>,
     /// One past the last octet granted (`rcv_alloc`).
     pub(crate) alloc: u64,

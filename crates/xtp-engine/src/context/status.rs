@@ -56,7 +56,7 @@ impl Context {
         }
     }
 
-    /// Sends status in the format 9.4 chooses, with `extra` options.
+    /// Sends status in the format §3.3 chooses, with `extra` options.
     pub(super) fn emit_status(
         &mut self,
         extra: Options,

@@ -17,7 +17,7 @@ pub(crate) enum Timer {
     Rate,
     /// CTIMER: silence. Of one that is over: when its round trip is remembered, and where there are many an initiator forgotten.
     Context,
-    /// ZTIMER, and the assembly timer of 10.9.
+    /// ZTIMER, and the assembly timer of §4.8.
     Zombie,
     /// Path validation and MTU search.
     Path,

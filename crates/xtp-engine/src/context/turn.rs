@@ -219,7 +219,7 @@ impl Context {
         }
     }
 
-    /// 12.6: half the window for every WTIMER period of idleness.
+    /// §5.3: half the window for every WTIMER period of idleness.
     fn idle_decay(&mut self, now: Time) {
         if !self.writer.inflight.is_empty() || self.writer.all_sent() {
             return;

@@ -248,7 +248,7 @@ impl Context {
         Ok(())
     }
 
-    /// 8.5: everything is queued and closed before FIRST left, and fits the allowance: a one-shot, not lasting.
+    /// Everything is queued and closed before FIRST left, and fits the allowance: a one-shot, not lasting (§2.4.3).
     fn note_wholeness(&mut self) {
         if self.state == State::Quiescent && self.writer.queue.end() <= self.initial_allowance() {
             self.pattern.lasting = false;

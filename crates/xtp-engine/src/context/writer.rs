@@ -93,7 +93,7 @@ impl Requests {
     }
 }
 
-/// The learned reply gap of 9.5(h).
+/// The learned reply gap of §3.6.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct ReplyGap {
     pub(crate) open_since: Option<Time>,

@@ -44,7 +44,7 @@ impl ReaderCredit {
         self.capacity = self.capacity.max(capacity.min(MAX_ROOM));
     }
 
-    /// Only posted buffers count from now on (RES, 11.2); the stream begins at `start`.
+    /// Only posted buffers count from now on (RES, §5.1); the stream begins at `start`.
     pub(crate) fn reserve(&mut self, start: u64) {
         if !self.is_reserved() {
             self.posted = start;

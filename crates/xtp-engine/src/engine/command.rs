@@ -205,7 +205,7 @@ impl Engine {
         self.command(now, id, |context, _| context.read_plain(max, take))
     }
 
-    /// The user posted receive buffers for this many more octets; only these are advertised from now on (RES, 11.2).
+    /// The user posted receive buffers for this many more octets; only these are advertised from now on (RES, §5.1).
     ///
     /// # Errors
     ///

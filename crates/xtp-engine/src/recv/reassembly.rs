@@ -2,7 +2,7 @@
 //!
 //! Octets in order wait in [`Ready`] until the user takes them; octets behind a hole wait here, the covered
 //! ranges ("spans", what ECNTL reports) apart from the pieces, so that trimming and reporting do not depend on
-//! how many packets a span consists of. What has been stored is never given up (no reneging, 3.3).
+//! how many packets a span consists of. What has been stored is never given up (no reneging).
 //!
 //! # Cost
 //!
@@ -254,7 +254,7 @@ impl Reassembly {
         }
     }
 
-    /// As [`insert`](Self::insert), but keeps nothing that is out of order (go-back-N reader, 10.4). Such a
+    /// As [`insert`](Self::insert), but keeps nothing that is out of order (go-back-N reader, §4.4). Such a
     /// reader may begin only when nothing is stored behind a hole.
     pub(crate) fn insert_in_order_only(
         &mut self,
@@ -302,7 +302,7 @@ impl Reassembly {
         Inserted { hole_new, ..inserted }
     }
 
-    /// Treats everything below `seq` as received; what is missing becomes a gap (10.6: the `seq` of a control
+    /// Treats everything below `seq` as received; what is missing becomes a gap (§4.7: the `seq` of a control
     /// packet counts as seen). Nothing happens if `next()` is there already.
     pub(crate) fn skip_to(&mut self, seq: u64) {
         while self.next() < seq {

@@ -116,7 +116,7 @@ fn a_tag_is_never_acknowledged_in_part() {
     }
 }
 
-/// A receiver's window that was overtaken is not taken (24).
+/// A receiver's window that was overtaken is not taken (§5.3.1).
 #[test]
 fn a_window_that_was_overtaken_is_not_taken() {
     let mut options = paradigm::stream(PORT);
