@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::run::{Done, THREE_BUT_THE_LAST_END, bench, figure, finish, start};
 use serde_json::Value;
@@ -12,7 +14,9 @@ use xtp_linkem::HeldNetwork;
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: String,
-    said: JoinHandle<Vec<String>>,
+    /// What it says, line by line, by a thread that reads to the end.
+    said: Arc<Mutex<Vec<String>>>,
+    reads: JoinHandle<()>,
 }
 
 impl Server {
@@ -32,8 +36,19 @@ impl Server {
             }
         };
         // A full pipe would hold the server up.
-        let said = std::thread::spawn(move || lines.map_while(Result::ok).collect());
-        Self { child, address, said }
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&said);
+        let reads = std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                heard.lock().expect("no panic").push(line);
+            }
+        });
+        Self {
+            child,
+            address,
+            said,
+            reads,
+        }
     }
 
     pub(crate) fn here() -> Self {
@@ -46,27 +61,39 @@ impl Server {
         self.child.wait().expect("ended");
     }
 
+    /// Waits until it has said something with `text` in it; the test hangs, and its runner says so, if it never does.
+    fn until_said(&self, text: &str) {
+        while !self
+            .said
+            .lock()
+            .expect("no panic")
+            .iter()
+            .any(|line| line.contains(text))
+        {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Ends it; what it said while it ran.
     fn stop_and_tell(self) -> Vec<String> {
-        let Self { child, address, said } = self;
-        let silent = std::thread::spawn(Vec::new);
-        let stopped = Self {
-            child,
-            address,
-            said: silent,
-        }
-        .stop();
+        terminate(&self.child);
+        let stopped = finish(self.child);
         assert_eq!(stopped.status, Some(0), "{stopped:?}");
-        said.join().expect("read")
+        self.reads.join().expect("no panic");
+        std::mem::take(&mut *self.said.lock().expect("no panic"))
     }
 
     /// Ends it as a service manager does.
     pub(crate) fn stop(self) -> Done {
-        let kill = format!("kill -TERM {}", self.child.id());
-        let killed = Command::new("sh").args(["-c", &kill]).status().expect("a shell");
-        assert!(killed.success());
+        terminate(&self.child);
         finish(self.child)
     }
+}
+
+fn terminate(child: &Child) {
+    let kill = format!("kill -TERM {}", child.id());
+    let killed = Command::new("sh").args(["-c", &kill]).status().expect("a shell");
+    assert!(killed.success());
 }
 
 /// The rows of a run, each with something measured.
@@ -170,10 +197,7 @@ fn a_client_that_vanishes_is_forgotten() {
         "--runs",
         "1000",
     ]);
-    let bar = std::time::Instant::now();
-    while bar.elapsed() < std::time::Duration::from_millis(500) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    server.until_said("bulk xtp");
     gone.kill().expect("a child");
     gone.wait().expect("ended");
     let next = bench(&once("pingpong", &server), 0);
