@@ -3,7 +3,7 @@
 
 use crate::{
     CloseReason, Confirm, ContextId, Datagram, Ecn, Engine, EngineConfig, Event, Failure, ListenOptions,
-    ListenerId, MarkAt, OpenOptions, Read, Setting, Time, TransmitBatch, paradigm,
+    ListenerId, MarkAt, OpenOptions, Rate, Read, Setting, Time, TransmitBatch, paradigm,
 };
 use bytes::Bytes;
 use std::net::SocketAddr;
@@ -619,4 +619,30 @@ fn who_is_answered_and_says_nothing_is_asked_again() {
         }
     }
     assert_eq!((again, world.pending()), (MANY, 0));
+}
+
+/// What a client states of its rate holds for an answer, too: a burst of nothing stops it.
+#[test]
+fn an_answer_keeps_to_the_rate_of_its_client() {
+    for express in [true, false] {
+        let mut world = World::new(express, |_| {});
+        let mut options = paradigm::transaction(PORT);
+        options.tuning.in_rate = Rate {
+            octets_per_second: 1_000,
+            burst: 0,
+        };
+        let first = world.begin(1, &options);
+        world.hear(&first);
+        let id = world.accepted()[0];
+        world.serve(id, true);
+        let sent = world.turn();
+        let formats: Vec<Format> = sent
+            .iter()
+            .map(|data| Header::parse(data).unwrap().format)
+            .collect();
+        assert!(
+            formats.iter().all(|format| *format == Format::Cntl),
+            "{formats:?}"
+        );
+    }
 }
