@@ -559,9 +559,10 @@ impl Shared {
         loop {
             let over = until.is_some_and(|until| until <= now);
             let fresh = slept == Slept::No && !over && !passed;
+            let State { core, ledger, .. } = &mut *state;
             let count = match slept.take_brought() {
                 Some(count) => count,
-                None if fresh && waiting.sleeps_at_once(&state.ledger) => 0,
+                None if fresh && waiting.sleeps_at_once(ledger, || core.outlook(now)) => 0,
                 None => state.poll_within(now, waiting.polls()),
             };
             if count > 0 && state.core.engine.take_passing() && !over {

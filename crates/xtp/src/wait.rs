@@ -100,9 +100,9 @@ impl Waiting {
         }
     }
 
-    /// Whether it sleeps without a look before: the sleep itself looks.
-    pub(crate) fn sleeps_at_once(&self, ledger: &Ledger) -> bool {
-        self.looks == 0 && !ledger.looks()
+    /// Whether it sleeps without a look before: the sleep itself looks, which a rest does not.
+    pub(crate) fn sleeps_at_once(&self, ledger: &Ledger, outlook: impl FnOnce() -> Outlook) -> bool {
+        self.looks == 0 && !ledger.looks() && ledger.way(outlook().rest()) == Way::Sleep
     }
 
     /// What follows a look at `now` that brought nothing.

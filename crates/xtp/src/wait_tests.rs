@@ -15,9 +15,21 @@ fn near() -> Outlook {
 fn block_sleeps_at_once() {
     let mut ledger = Ledger::new(Wait::Block);
     let mut waiting = Waiting::new(at(0), None);
-    assert!(waiting.sleeps_at_once(&ledger));
+    assert!(waiting.sleeps_at_once(&ledger, near));
     assert_eq!(waiting.step(&mut ledger, at(0), near), Step::Sleep);
     assert_eq!(waiting.step(&mut ledger, at(1), near), Step::Sleep);
+}
+
+/// What lies in a full socket does not wait for the end of a rest.
+#[test]
+fn a_rest_begins_with_a_look() {
+    let mut ledger = Ledger::new(Wait::Block);
+    for _ in 0..64 {
+        ledger.ended(Duration::from_micros(20), Looked::No(Duration::ZERO), 8);
+    }
+    let mut waiting = Waiting::new(at(0), None);
+    assert!(!waiting.sleeps_at_once(&ledger, near));
+    assert_eq!(waiting.step(&mut ledger, at(0), near), Step::Rest(LEAST_REST));
 }
 
 #[test]
@@ -45,7 +57,7 @@ fn adaptive_looks_then_sleeps() {
         (keeping(), Step::Again),
     ] {
         let mut waiting = Waiting::new(at(0), None);
-        assert!(!waiting.sleeps_at_once(&ledger));
+        assert!(!waiting.sleeps_at_once(&ledger, near));
         // Before it knows that it polls.
         assert_eq!(waiting.step(&mut ledger, at(0), near), look);
         for micros in 1..100 {
@@ -91,7 +103,7 @@ fn a_look_in_vain_is_paid_and_the_next_wait_sleeps() {
         waiting.came(&mut ledger, at(200), 1);
     }
     let waiting = Waiting::new(at(200), None);
-    assert!(waiting.sleeps_at_once(&ledger));
+    assert!(waiting.sleeps_at_once(&ledger, near));
 }
 
 #[test]
