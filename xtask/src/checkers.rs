@@ -1,4 +1,4 @@
-//! Checks that other programs do: `cargo xtask model`, `cargo xtask oldest`, `cargo xtask elsewhere` and `cargo xtask dependencies`.
+//! Checks that other programs do: `cargo xtask model`, `oldest`, `elsewhere`, `packages` and `dependencies`.
 //!
 //! `model` builds the shipped code of frames and of the flusher with loom's atomics in place of the standard library's and runs the tests
 //! named `model_tests`, each in every order in which its threads may see what others do.
@@ -111,6 +111,22 @@ pub(crate) fn elsewhere(root: &Path) -> Result<(), String> {
         println!("compiled: xtp for {target}");
     }
     Ok(())
+}
+
+/// What would be published builds from its packages alone, each with the others as packages.
+pub(crate) fn packages(root: &Path) -> Result<(), String> {
+    let folder = place(root, "packages");
+    // Cargo unpacks each once for a folder and a version, and takes those of an earlier run of the same name for today's.
+    let own = folder.join(std::process::id().to_string());
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["publish", "--workspace", "--exclude", "xtask"])
+        .args(["--dry-run", "--allow-dirty", "--target-dir"])
+        .arg(&own)
+        .current_dir(root);
+    let done = succeed(&mut cargo, "cargo publish --dry-run");
+    std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    done
 }
 
 /// Licences, origins and advisories of everything xtp is built from, by cargo-deny and `deny.toml`.

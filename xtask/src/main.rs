@@ -36,6 +36,7 @@ Usage: cargo xtask ci [--help]                  what a change must pass, and wha
        cargo xtask fuzz [--help]                fuzz targets: tracked inputs, then a fixed run
        cargo xtask dependencies                 licences, origins and advisories of what xtp is built from (cargo-deny)
        cargo xtask oldest                       what ships, on the oldest compiler it promises
+       cargo xtask packages                     what would be published builds from its packages alone
        cargo xtask dist                         a static program in an archive and a Debian package, installed and run in an empty root
        cargo xtask elsewhere                    the library compiles for macOS, FreeBSD, Windows and 64-bit ARM
 ";
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         ["miri", packages @ ..] => miri::run(&root(), packages),
         ["dependencies"] => checkers::dependencies(&root()),
         ["elsewhere"] => checkers::elsewhere(&root()),
+        ["packages"] => checkers::packages(&root()),
         ["dist"] => dist::run(&root()),
         ["oldest"] => checkers::oldest(&root()),
         ["test", words @ ..] => programs::run(&root(), words),
