@@ -8,7 +8,7 @@ use crate::delivery::Delivery;
 use crate::distance::Distance;
 use crate::error::Error;
 use crate::fitting::Timings;
-use crate::job::{Job, Role};
+use crate::job::{Job, Outcome, Role};
 use crate::launch::{Pair, pair};
 use crate::plan::{Experiment, Path};
 use crate::remote::{self, Far};
@@ -33,6 +33,8 @@ pub(crate) struct Figures {
     pub(crate) gbit_s: Option<f64>,
     pub(crate) ops_per_s: Option<f64>,
     pub(crate) cpu_s_per_gb: Option<f64>,
+    pub(crate) client_cores: Option<f64>,
+    pub(crate) server_cores: Option<f64>,
     pub(crate) softirq_s_per_gb: Option<f64>,
     pub(crate) packets_per_op: Option<f64>,
     pub(crate) syscalls_per_op: Option<f64>,
@@ -138,6 +140,8 @@ pub(crate) fn rows(template: &Row, main: Main, rounds: &Rounds) -> Vec<Row> {
             p99_us: middle(|round| round.p99_us),
             gbit_s: middle(|round| round.gbit_s),
             cpu_s_per_gb: middle(|round| round.cpu_s_per_gb),
+            client_cores: middle(|round| round.client_cores),
+            server_cores: middle(|round| round.server_cores),
             packets_per_op: middle(|round| round.packets_per_op),
             syscalls_per_op: middle(|round| round.syscalls_per_op),
             ratio_to_xtp: ratio(of),
@@ -338,6 +342,11 @@ fn job(context: &Context<'_>, experiment: Experiment, size: u64, transports: usi
     })
 }
 
+/// How many cores a party kept busy while it was metered.
+fn cores(party: &Outcome) -> Option<f64> {
+    (party.seconds > 0.0 && party.cpu_s > 0.0).then(|| party.cpu_s / party.seconds)
+}
+
 /// The figures of one round of a client and a server.
 pub(crate) fn figures(experiment: Experiment, pair: &Pair) -> Figures {
     let Pair { client, server } = pair;
@@ -360,6 +369,8 @@ pub(crate) fn figures(experiment: Experiment, pair: &Pair) -> Figures {
         gbit_s: (bulk && seconds > 0.0).then(|| gigabytes * 8.0 / seconds),
         ops_per_s: None,
         cpu_s_per_gb: per_gb(client.cpu_s + server.cpu_s),
+        client_cores: cores(client),
+        server_cores: cores(server),
         softirq_s_per_gb: per_gb(receiver.softirq_s),
         packets_per_op: per_op(client.packets, client.operations),
         syscalls_per_op: both(

@@ -109,5 +109,6 @@ fn bulk_is_measured_at_the_receiver() {
     assert_eq!(round.gbit_s, Some(4.0));
     assert_eq!(round.cpu_s_per_gb, Some(2.0));
     assert_eq!(round.softirq_s_per_gb, Some(0.25));
+    assert_eq!((round.client_cores, round.server_cores), (Some(0.03), Some(0.25)));
     assert_eq!(round.p50_us, None);
 }

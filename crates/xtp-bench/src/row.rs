@@ -39,6 +39,12 @@ pub struct Row {
     /// User and system time of both processes over 10^9 application octets, seconds: median over rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_s_per_gb: Option<f64>,
+    /// Cores that the client's process kept busy, user and system time over time: median over rounds. Of bulk the client sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_cores: Option<f64>,
+    /// The same of the server's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_cores: Option<f64>,
     /// Packets on the interface, both ways, over operations: median over rounds. A train the interface takes as
     /// one (segmentation offload) counts as one.
     #[serde(skip_serializing_if = "Option::is_none")]

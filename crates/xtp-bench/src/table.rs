@@ -48,12 +48,14 @@ pub fn table(report: &Report) -> String {
 /// Heading of a column and its figure.
 type Column = (&'static str, fn(&Row) -> Option<f64>);
 
-const COLUMNS: [Column; 23] = [
+const COLUMNS: [Column; 25] = [
     ("p50 us", |row| row.p50_us),
     ("p99 us", |row| row.p99_us),
     ("Gbit/s", |row| row.gbit_s),
     ("ops/s", |row| row.ops_per_s),
     ("CPU s/GB", |row| row.cpu_s_per_gb),
+    ("client cores", |row| row.client_cores),
+    ("server cores", |row| row.server_cores),
     ("packets/op", |row| row.packets_per_op),
     ("calls/op", |row| row.syscalls_per_op),
     ("octets/assoc", |row| row.octets_per_association),

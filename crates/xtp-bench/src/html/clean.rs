@@ -28,6 +28,8 @@ fn row(row: &mut Row) {
         &mut row.p99_us,
         &mut row.gbit_s,
         &mut row.cpu_s_per_gb,
+        &mut row.client_cores,
+        &mut row.server_cores,
         &mut row.packets_per_op,
         &mut row.syscalls_per_op,
         &mut row.ratio_to_xtp,
