@@ -25,7 +25,7 @@ pub enum Excuse {
     Restarted,
     /// It was silent for longer than the timeouts allow (§3.7): 20 s before anything was heard, 60 s later.
     LongCut,
-    /// One of its hosts was told that nobody has the other's port, or an injector that its peer forgot it, and nothing got through for
+    /// One of its hosts was told that no program has the port of the other, or an injector that its peer forgot it, and nothing got through for
     /// as long as a doubt lasts (§3.7.2, §7.1.1): silence, or the queue of a link that was slow.
     Doubted,
     /// Its host moved before the keys were exchanged, or without PATH in force, or both ends moved at once (§7.6).

@@ -29,7 +29,7 @@ pub enum GroupParty {
     /// It transmits.
     #[non_exhaustive]
     Transmitter {
-        /// Octets may leave: all who are expected have joined.
+        /// Octets may leave: every expected receiver has joined.
         has_started: bool,
         /// As [`Cast::stats`](crate::Cast::stats).
         stats: CastStats,

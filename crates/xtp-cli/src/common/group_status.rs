@@ -40,7 +40,7 @@ pub(crate) struct TransmitterLine {
     pub(crate) slowest: Option<SlowestLine>,
     /// Octets of the stream so far.
     pub(crate) octets: u64,
-    /// Of these, so many that all who are not behind have.
+    /// Octets that every receiver not behind has acknowledged.
     pub(crate) acknowledged: u64,
     /// Octets a second that may leave; none: no limit.
     pub(crate) rate: Option<u64>,

@@ -1,4 +1,4 @@
-//! The receiver's window of KDD's profile (§5.3.1): who computes it, how it travels, who obeys it.
+//! The receiver's window of KDD's profile (§5.3.1): how the receiver computes it, how it travels, how the sender obeys it.
 //!
 //! A writer that wants it states its application buffers (TLV 8). A reader that hears so ships the window: in XCNTL,
 //! or, where that is not in force, as the limits of a TCNTL that states its buffer (TLV 9).
