@@ -1,6 +1,7 @@
 //! Who takes which FIRST (§2.3).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use xtp_wire::Options;
 
@@ -9,7 +10,7 @@ use core::net::IpAddr;
 use crate::error::Error;
 use crate::event::{ContextId, ListenerId};
 use crate::hash::KeyedState;
-use crate::options::{ListenOptions, NATIVE_DOMAIN};
+use crate::options::{ListenOptions, NATIVE_DOMAIN, Tuning};
 
 mod proved;
 mod unproved;
@@ -42,6 +43,8 @@ impl Refusal {
 /// One listener.
 pub(crate) struct Listener {
     pub(crate) options: ListenOptions,
+    /// Those of the associations accepted, shared with those that have no context.
+    pub(crate) tuning: Arc<Tuning>,
     /// Associations accepted and not yet touched by the user whose initiators have proved their addresses.
     proved: Proved,
     /// The others.
@@ -120,6 +123,7 @@ impl Listeners {
             Unproved::new(options.backlog, self.hash),
         );
         let listener = Listener {
+            tuning: Arc::new(options.tuning.clone()),
             options,
             proved,
             unproved,

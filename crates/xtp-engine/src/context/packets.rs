@@ -236,7 +236,11 @@ impl Context {
 
     /// maxdata as we state it: what we accept and intend to send.
     pub(super) fn stated_max_data(&self) -> u32 {
-        max_data_to_state(self.peer.largest_datagram, &self.tuning)
+        max_data_to_state(
+            self.peer.largest_datagram,
+            self.tuning.recv_capacity,
+            &self.tuning,
+        )
     }
 
     /// The common control segment as of now; remembers what it tells.
@@ -259,10 +263,10 @@ impl Context {
 }
 
 /// maxdata as an end states it that takes datagrams of up to `largest_datagram` octets.
-pub(crate) fn max_data_to_state(largest_datagram: usize, tuning: &Tuning) -> u32 {
+pub(crate) fn max_data_to_state(largest_datagram: usize, capacity: u64, tuning: &Tuning) -> u32 {
     let path = size::payload(largest_datagram) as u32;
     // Half the reader's room at most (§5.1.1): a segment that never fits its credit waits for every window.
-    let room = u32::try_from(tuning.recv_capacity / 2).unwrap_or(u32::MAX);
+    let room = u32::try_from(capacity / 2).unwrap_or(u32::MAX);
     let path = path.min(room.max(64));
     match tuning.overrides.max_data {
         0 => path,

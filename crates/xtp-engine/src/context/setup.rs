@@ -1,7 +1,6 @@
 //! How a context begins: opened by the user, or made of a FIRST (§2.4).
 
 use super::modes::{Beginning, Pattern};
-use super::packets::max_data_to_state;
 use super::reader::{ReaderState, Refusal};
 use super::writer::WriterState;
 use super::{Context, Env, Role};
@@ -101,9 +100,8 @@ pub(crate) fn begun_max_data(theirs: u32) -> u32 {
 }
 
 /// Whether a context made of a FIRST that states `theirs` and carries `data` octets from its beginning takes all of them,
-/// and tells nothing of a largest segment.
-pub(crate) fn begins_as_usual(theirs: u32, data: usize, largest_datagram: usize, tuning: &Tuning) -> bool {
-    let ours = max_data_to_state(largest_datagram, tuning);
+/// and tells nothing of a largest segment; `ours`: what it would state.
+pub(crate) fn begins_as_usual(theirs: u32, data: usize, ours: u32) -> bool {
     agreed_max_data(theirs, ours) == begun_max_data(theirs) && data as u64 <= allowance(theirs)
 }
 

@@ -43,9 +43,6 @@ pub(super) struct Initiator {
     granted: u64,
     /// The datagram with the answer.
     datagram: Retained,
-    /// FIRST and END as they left, to compare: in debug builds only.
-    first: Vec<u8>,
-    end: Vec<u8>,
 }
 
 enum State {
@@ -161,8 +158,6 @@ impl Initiators {
                 state: State::Due,
                 granted: 0,
                 datagram: Retained::default(),
-                first: Vec::new(),
-                end: Vec::new(),
             });
         };
         // What was kept is due, and has promised nothing.

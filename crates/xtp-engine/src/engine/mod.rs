@@ -136,7 +136,6 @@ pub struct Engine {
     responders: Responders,
     routes: routes::Routes,
     /// For packets that have left.
-    scratch: TransmitBatch,
     trains: express::Trains,
     /// Slot of the context that was delivered something last.
     heard: u32,
@@ -212,7 +211,6 @@ impl Engine {
             initiators: Initiators::default(),
             responders: Responders::default(),
             routes: routes::Routes::new(),
-            scratch: TransmitBatch::new(),
             trains: express::Trains::default(),
             heard: u32::MAX,
             stats: EngineStats::default(),

@@ -2,7 +2,7 @@
 //!
 //! Each is a record in a slot of its own: found, counted and charged like a context, and with turns by the scheduler. At each moment it is
 //! what its context would be, was told and has sent the same. Whatever has no rule of its own for a record makes that context
-//! ([`promote`](Engine::promote)), or a copy of it to look at ([`would_be`](Engine::would_be)); so does time, if nothing comes for one.
+//! ([`promote`](Engine::promote)), or a copy of it to look at ([`context_of`](Engine::context_of)); so does time, if nothing comes for one.
 
 use super::slab::Pending;
 use super::{Engine, Read};
@@ -22,27 +22,16 @@ use xtp_wire::Packet;
 /// (WTIMER is 5 ms at least), and long enough for a host that sleeps meanwhile.
 pub(super) const PATIENCE: Duration = Duration::from_micros(4_500);
 
-/// One in so many records is compared with its context, in debug builds: not all, so that what is counted there of allocations
-/// tells something of a release.
-const COMPARED: u64 = 64;
-
-/// Whether the record with this key is compared.
-pub(super) fn is_compared(key: u64) -> bool {
-    cfg!(debug_assertions) && key.is_multiple_of(COMPARED)
-}
-
 /// Records by the moment from which on they have a context: their slots, and the generation of these. The first one is
 /// there; of others nothing may be left.
 #[derive(Default)]
 pub(super) struct Waiting(VecDeque<(Time, u32, u32)>);
 
 impl Waiting {
-    /// One that began at `now`; until when it may wait. The last of all, as all wait equally long.
+    /// One that began at `now`: the last of all, as all wait equally long.
     #[inline]
-    pub(super) fn push(&mut self, now: Time, slot: u32, generation: u32) -> Time {
-        let until = now + PATIENCE;
-        self.0.push_back((until, slot, generation));
-        until
+    pub(super) fn push(&mut self, now: Time, slot: u32, generation: u32) {
+        self.0.push_back((now + PATIENCE, slot, generation));
     }
 
     /// One that is to wait no longer.
@@ -51,15 +40,24 @@ impl Waiting {
     }
 }
 
-/// What making a context needs of its engine. What it sends and tells was sent and told when it happened.
-pub(super) struct Tools<'a> {
+/// Moments that have passed: what a context sends and tells in them was sent and told by its record.
+pub(super) struct Past<'a> {
     config: &'a EngineConfig,
     rng: &'a mut ChaCha20Rng,
-    pub(super) events: VecDeque<(ContextId, Event)>,
-    out: &'a mut TransmitBatch,
+    events: VecDeque<(ContextId, Event)>,
+    out: TransmitBatch,
 }
 
-impl Tools<'_> {
+impl<'a> Past<'a> {
+    fn new(config: &'a EngineConfig, rng: &'a mut ChaCha20Rng) -> Self {
+        Self {
+            config,
+            rng,
+            events: VecDeque::new(),
+            out: TransmitBatch::new(),
+        }
+    }
+
     pub(super) fn env(&mut self, now: Time) -> Env<'_> {
         Env {
             now,
@@ -69,8 +67,13 @@ impl Tools<'_> {
         }
     }
 
-    /// A turn of then, whose packet has left.
-    pub(super) fn turn(&mut self, context: &mut Context, at: Time, said: &[u8]) {
+    /// A turn of then, in which the packet left that `writes` writes.
+    pub(super) fn turn(
+        &mut self,
+        context: &mut Context,
+        at: Time,
+        writes: impl FnOnce(&EngineConfig, &mut TransmitBatch),
+    ) {
         let mut env = Env {
             now: at,
             config: self.config,
@@ -78,9 +81,29 @@ impl Tools<'_> {
             rng: self.rng,
         };
         context.dirty = false;
-        context.flush(&mut env, self.out);
-        debug_assert!(self.out.arena == said, "another packet has left");
+        context.flush(&mut env, &mut self.out);
+        if cfg!(debug_assertions) {
+            let mut left = TransmitBatch::new();
+            writes(self.config, &mut left);
+            assert!(self.out.arena == left.arena, "another packet has left");
+        }
         self.out.clear();
+    }
+
+    /// A turn of then in which none did, if there was one.
+    pub(super) fn idle_turn(&mut self, context: &mut Context, at: Option<Time>) {
+        if let Some(at) = at {
+            self.turn(context, at, |_, _| ());
+        }
+    }
+
+    /// So many events were told, unless its user had let go.
+    pub(super) fn check_told(&self, events: usize, released: bool) {
+        debug_assert!(
+            self.events.len() == events || released,
+            "other events than were told: {:?}",
+            self.events
+        );
     }
 }
 
@@ -104,33 +127,22 @@ impl Engine {
     }
 
     /// The context in `slot`, whose record was taken out, is what `make` makes.
-    pub(super) fn make_context(&mut self, slot: u32, make: impl FnOnce(&mut Context, Tools<'_>)) {
+    pub(super) fn make_context(&mut self, slot: u32, make: impl FnOnce(&mut Context, &mut Past<'_>)) {
         self.tidy_waiting();
         self.contexts.fill(slot);
-        let mut scratch = std::mem::take(&mut self.scratch);
         if let Some(context) = self.contexts.at(slot) {
-            let tools = Tools {
-                config: &self.config,
-                rng: &mut self.rng,
-                events: VecDeque::new(),
-                out: &mut scratch,
-            };
-            make(context, tools);
+            make(context, &mut Past::new(&self.config, &mut self.rng));
         }
-        self.scratch = scratch;
     }
 
-    pub(super) fn would_be(&self, record: Pending<'_>) -> Box<Context> {
+    /// The context that a record would be, to look at.
+    pub(super) fn context_of(&self, record: Pending<'_>) -> Box<Context> {
         let mut context = Context::memory();
-        let tools = Tools {
-            config: &self.config,
-            rng: &mut self.rng.clone(),
-            events: VecDeque::new(),
-            out: &mut TransmitBatch::new(),
-        };
+        let mut rng = self.rng.clone();
+        let past = &mut Past::new(&self.config, &mut rng);
         match record {
-            Pending::Initiator(record) => record.make(&mut context, tools),
-            Pending::Responder(record) => record.make(&mut context, tools),
+            Pending::Initiator(record) => record.make(&mut context, past),
+            Pending::Responder(record) => record.make(&mut context, past),
         }
         context
     }

@@ -1,12 +1,10 @@
 //! A pending responder: an association that came wholly in its FIRST, without a context.
 //!
-//! Its state is no field of its own: `read`, `answered`, `ended` and `over` tell, in this order.
-//!
 //! `Received -> Answered -> Ended`, in a slot of its own like a context, as many at once as there may be associations. Admission is as
-//! ever: whether it was seen before, who listens, whether its source may be answered (`first`). What its user does is noted, as steps
+//! ever: whether it was seen before, who listens, whether its source may be answered (`first`). What its user does is noted
 //! (`user`); the answer is made of what FIRST said and the user gave (`answer`). Then nothing but END can follow soon; when it has
-//! come, what such an association leaves behind is put in its place (`end`). Whatever else happens makes the context: the functions that
-//! would have made it take the steps, each with the time of then (`promote`).
+//! come, what such an association leaves behind is put in its place (`end`). Whatever else happens makes the context, from the
+//! fields of the record (`promote`).
 
 use super::Engine;
 use crate::context::{Identity, Waiting};
@@ -19,8 +17,10 @@ use crate::transmit::{Ecn, TransmitBatch};
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
-use xtp_wire::{Address, ClientId, ExtendedTraffic, Header, Options, Token, service};
+use std::sync::Arc;
+use xtp_wire::{ClientId, Header, Options, Token, service};
 
+use super::pending::PATIENCE;
 use super::retained::Retained;
 
 mod answer;
@@ -32,9 +32,6 @@ pub use first::Welcomed;
 
 /// Messages and answers up to this length are worth it; they are one packet each.
 pub(super) const SHORT: usize = 32 << 10;
-
-/// Steps noted at most; an exchange has eight.
-const STEPS: usize = 16;
 
 /// Memory of records kept for the next ones.
 const MAX_POOL: usize = 256;
@@ -55,70 +52,78 @@ pub(super) struct Responder {
     claimed: Claimed,
     /// Where it is remembered that its FIRST was taken, once it is.
     known_at: Option<u32>,
-    /// It needs no context before, unless it has ended.
-    until: Time,
     /// The datagram with FIRST, and where in it the message lies.
     datagram: Retained,
     message: Range<usize>,
+    state: State,
+    done: Done,
     /// Nobody has taken it from its listener's backlog; its place there, while its address is not proved.
     waits: bool,
     place: Option<Place>,
     /// It counts as half-open.
     half_open: bool,
-    /// The message was read, the writer was closed.
-    read: bool,
-    closed: bool,
-    answer: Option<Bytes>,
-    /// The answer ends the association, if it is one packet.
-    unconfirmed: bool,
-    /// When the answer left.
-    answered: Option<Time>,
-    /// When END came, or left with the answer.
-    ended: Option<Time>,
-    /// The answer, for repetitions of FIRST, if it was the end.
-    replay: Option<Bytes>,
-    /// The packet with END that came, and how it was marked.
-    end: Vec<u8>,
-    ecn: Ecn,
     /// What it leaves behind is in its place; its user holds on to it.
     over: bool,
-    /// Its user let go of it, or has gone and waits only for its end.
-    released: bool,
+    /// Its user has gone and waits only for its end.
     parted: bool,
-    /// To be told when the answer is acknowledged.
-    mark: Option<MarkId>,
     /// It is among those that are to have a turn.
     dirty: bool,
-    /// What happened since it came.
-    steps: Vec<(Time, Step)>,
-    /// The answer as it left, to compare: in debug builds only.
-    sent: Vec<u8>,
+    /// When it had its last turn.
+    turned: Option<Time>,
+    /// The answer, for repetitions of FIRST, if it was the end.
+    replay: Option<Bytes>,
 }
 
-/// What happened to a responder.
+/// How far it came.
+#[derive(Clone, Copy, Default)]
+enum State {
+    /// Its message is there.
+    #[default]
+    Received,
+    /// The answer left; END is awaited.
+    Answered { left: Time },
+    /// The answer left, and END with it or after it.
+    Ended { left: Time, end: End },
+}
+
+/// How one that was answered ended.
 #[derive(Clone, Copy)]
-enum Step {
-    /// Its user read: the message, then the end.
-    Read,
-    /// It takes no more of what came, which was read.
-    Discard,
-    /// The same of one that was answered, and its peer may be told.
-    Forgo,
-    /// Whether the answer is not to be confirmed.
-    Unconfirmed(bool),
-    /// The answer was given.
-    Send,
-    /// The writer was closed.
-    Close,
-    /// The user asked to be told when the answer is acknowledged.
-    Mark,
-    Release,
+enum End {
+    /// The answer said END.
+    Said,
     /// END came.
-    End,
-    /// A turn in which the answer left.
-    Answer,
-    /// A turn in which nothing did.
-    Turn,
+    Came(CameEnd),
+}
+
+/// What of the packet with END does not follow from the association.
+#[derive(Clone, Copy)]
+struct CameEnd {
+    at: Time,
+    /// Octets of its datagram.
+    octets: usize,
+    ecn: Ecn,
+    alloc: u64,
+    /// Its user had let go of it before.
+    released_before: bool,
+}
+
+/// What its user did with it.
+#[derive(Default)]
+struct Done {
+    /// The message was read, and its end.
+    read: bool,
+    read_end: bool,
+    /// The one message of the answer; the answer ends the association, if it is one packet; the writer was closed.
+    answer: Option<Bytes>,
+    unconfirmed: bool,
+    closed: bool,
+    /// To be told when the answer is acknowledged, and since when.
+    mark: Option<(MarkId, Time)>,
+    /// It takes no more of what comes; the same of one that was answered, where its peer may be told.
+    discarded: Option<Time>,
+    forgone: Option<Time>,
+    /// It let go of it.
+    released: Option<Time>,
 }
 
 /// What is to be done in a turn.
@@ -132,8 +137,8 @@ enum Due {
     Other,
 }
 
-/// What of a FIRST, and of how it was taken, decides what the answer says.
-struct Kind {
+/// On which terms one was taken: what of its FIRST, of how that came, and of its listener the answer follows from.
+pub(super) struct Terms {
     src: SocketAddr,
     dst: Option<IpAddr>,
     ecn: Ecn,
@@ -141,15 +146,12 @@ struct Kind {
     validated: bool,
     options: Options,
     sort: u16,
-    address: Address,
-    traffic: ExtendedTraffic<'static>,
-}
-
-/// On which terms one was taken.
-pub(super) struct Terms {
-    kind: Kind,
+    service: u8,
+    port: u16,
+    /// Largest segment that its initiator states; 0: none.
+    max_data: u32,
     /// Of their listener, which may be gone.
-    tuning: Tuning,
+    tuning: Arc<Tuning>,
 }
 
 /// How many there are, and memory for more.
@@ -162,18 +164,19 @@ pub(super) struct Responders {
 
 impl Terms {
     fn urgency(&self) -> Option<u16> {
-        let theirs = self
-            .kind
-            .options
-            .contains(Options::SORT)
-            .then_some(self.kind.sort);
+        let theirs = self.options.contains(Options::SORT).then_some(self.sort);
         crate::options::most_urgent(self.tuning.sort, theirs)
     }
 }
 
 impl Responder {
     pub(super) fn peer(&self) -> SocketAddr {
-        self.terms.kind.src
+        self.terms.src
+    }
+
+    /// It needs no context before, unless it has ended.
+    fn until(&self) -> Time {
+        self.arrived + PATIENCE
     }
 
     /// Newest sync of ours, once it was answered.
@@ -183,34 +186,55 @@ impl Responder {
 
     /// Octets of the user's answer.
     fn answer_len(&self) -> u64 {
-        self.answer.as_ref().map_or(0, Bytes::len) as u64
+        self.done.answer.as_ref().map_or(0, Bytes::len) as u64
+    }
+
+    /// When the answer left.
+    fn left(&self) -> Option<Time> {
+        match self.state {
+            State::Received => None,
+            State::Answered { left } | State::Ended { left, .. } => Some(left),
+        }
+    }
+
+    /// The END that came.
+    fn came_end(&self) -> Option<CameEnd> {
+        match self.state {
+            State::Ended {
+                end: End::Came(end), ..
+            } => Some(end),
+            _ => None,
+        }
     }
 
     fn is_request(&self) -> bool {
-        self.terms.kind.traffic.service == service::TRANSACTION
+        self.terms.service == service::TRANSACTION
     }
 
     fn asks(&self, what: Options) -> bool {
-        self.terms.kind.options.intersects(what)
+        self.terms.options.intersects(what)
     }
 
     /// Whether its answer is due.
     fn is_due(&self) -> bool {
-        self.answered.is_none() && !self.waits && self.read && self.closed == self.is_request()
+        let done = &self.done;
+        self.left().is_none() && !self.waits && done.read && done.closed == self.is_request()
     }
 
     /// Whether nothing is to be sent before its user did something.
     fn waits_for_user(&self) -> bool {
         match self.is_request() {
-            true => self.answer.is_none() && !self.closed && !self.asks(Options::SREQ | Options::DREQ),
+            true => {
+                self.done.answer.is_none() && !self.done.closed && !self.asks(Options::SREQ | Options::DREQ)
+            }
             // DREQ alone asks for delivery.
-            false => !self.read && self.asks(Options::DREQ) && !self.asks(Options::SREQ),
+            false => !self.done.read && self.asks(Options::DREQ) && !self.asks(Options::SREQ),
         }
     }
 
     /// Whether only END is awaited.
     fn awaits_end(&self) -> bool {
-        self.answered.is_some() && self.ended.is_none()
+        matches!(self.state, State::Answered { .. })
     }
 
     /// Whether it is to have a turn.
@@ -220,7 +244,7 @@ impl Responder {
 
     /// Whether its END came, or left with the answer.
     pub(super) fn has_ended(&self) -> bool {
-        self.ended.is_some()
+        matches!(self.state, State::Ended { .. })
     }
 
     /// Whether what it leaves behind is in its place.
@@ -229,12 +253,12 @@ impl Responder {
     }
 
     fn due(&self) -> Due {
-        match (&self.answered, self.ended) {
-            (_, Some(_)) if !self.over => Due::Remains,
-            (Some(_), _) => Due::Nothing,
-            _ if self.is_due() => Due::Answer,
-            _ if self.waits_for_user() => Due::Nothing,
-            _ => Due::Other,
+        match self.state {
+            State::Ended { .. } if !self.over => Due::Remains,
+            State::Ended { .. } | State::Answered { .. } => Due::Nothing,
+            State::Received if self.is_due() => Due::Answer,
+            State::Received if self.waits_for_user() => Due::Nothing,
+            State::Received => Due::Other,
         }
     }
 
@@ -245,7 +269,11 @@ impl Responder {
 
     /// Octets to read.
     pub(super) fn readable(&self) -> u64 {
-        if self.read { 0 } else { self.message.len() as u64 }
+        if self.done.read {
+            0
+        } else {
+            self.message.len() as u64
+        }
     }
 
     /// The more urgent of what both ends say.
@@ -255,45 +283,38 @@ impl Responder {
 
     /// Whether the address of its peer is proved.
     pub(super) fn is_proved(&self) -> bool {
-        self.terms.kind.validated || self.ended.is_some() && !self.unconfirmed
+        self.terms.validated || self.came_end().is_some()
     }
 
     /// Whether its peer waits for its message to be read.
     pub(super) fn owes_delivery(&self) -> bool {
         // END tells nothing of it.
-        self.asks(Options::DREQ) && (self.answered.is_none() || self.unconfirmed)
+        self.asks(Options::DREQ) && (self.left().is_none() || self.done.unconfirmed)
     }
 
     /// Octets of the answer that the peer has.
     pub(super) fn acknowledged(&self) -> u64 {
-        match self.ended {
-            Some(_) if !self.unconfirmed => self.answer_len(),
-            _ => 0,
-        }
+        self.came_end().map_or(0, |_| self.answer_len())
     }
 
     pub(super) fn close_reason(&self) -> Option<CloseReason> {
-        self.ended.map(|_| CloseReason::Normal)
+        self.has_ended().then_some(CloseReason::Normal)
     }
 
     /// Octets it keeps or promised to keep, as of its last turn.
     pub(super) fn charge(&self) -> u64 {
-        let unconfirmed = if self.ended.is_some() {
-            0
-        } else {
-            self.answer_len()
-        };
+        let unconfirmed = if self.has_ended() { 0 } else { self.answer_len() };
         self.readable() + unconfirmed
     }
 
     /// It waits in its listener's backlog no longer.
     pub(super) fn leave_backlog(&mut self) -> Option<Waiting> {
         let place = self.place.take();
-        let kind = &self.terms.kind;
-        std::mem::take(&mut self.waits).then(|| Waiting {
-            listener: kind.listener,
+        let (listener, source) = (self.terms.listener, self.terms.src.ip());
+        std::mem::take(&mut self.waits).then_some(Waiting {
+            listener,
             place,
-            source: kind.src.ip(),
+            source,
         })
     }
 }
@@ -308,50 +329,37 @@ impl Responders {
         header: &Header,
         message: Range<usize>,
         claimed: Claimed,
-        (arrived, until): (Time, Time),
+        arrived: Time,
     ) -> Box<Responder> {
         self.count += 1;
-        let (key, sync, half_open) = (header.key.value(), header.sync, !terms.kind.validated);
-        let Some(mut record) = self.pool.pop() else {
-            return Box::new(Responder {
-                identity,
-                source_token,
-                terms,
-                key,
-                sync,
-                arrived,
-                claimed,
-                known_at: None,
-                until,
-                datagram: Retained::default(),
-                message,
-                waits: false,
-                place: None,
-                half_open,
-                read: false,
-                closed: false,
-                answer: None,
-                unconfirmed: false,
-                answered: None,
-                ended: None,
-                replay: None,
-                end: Vec::new(),
-                ecn: Ecn::NotEct,
-                over: false,
-                released: false,
-                parted: false,
-                mark: None,
-                dirty: false,
-                steps: Vec::with_capacity(STEPS),
-                sent: Vec::new(),
-            });
+        let fresh = Responder {
+            identity,
+            source_token,
+            key: header.key.value(),
+            sync: header.sync,
+            arrived,
+            claimed,
+            known_at: None,
+            datagram: Retained::default(),
+            message,
+            state: State::Received,
+            done: Done::default(),
+            waits: false,
+            place: None,
+            half_open: !terms.validated,
+            over: false,
+            parted: false,
+            dirty: false,
+            turned: None,
+            replay: None,
+            terms,
         };
-        // What was kept is as one that has just come.
-        (record.identity, record.source_token) = (identity, source_token);
-        record.terms = terms;
-        (record.key, record.sync, record.half_open) = (key, sync, half_open);
-        (record.arrived, record.until) = (arrived, until);
-        (record.message, record.claimed) = (message, claimed);
+        let Some(mut record) = self.pool.pop() else {
+            return Box::new(fresh);
+        };
+        // Memory for the datagram is what is worth keeping.
+        let datagram = std::mem::take(&mut record.datagram);
+        *record = Responder { datagram, ..fresh };
         record
     }
 
@@ -361,14 +369,9 @@ impl Responders {
         if self.pool.len() >= MAX_POOL {
             return;
         }
+        // What others may hold too is let go of at once.
         record.datagram.release();
-        (record.answer, record.answered, record.ended) = (None, None, None);
-        (record.mark, record.place, record.replay) = (None, None, None);
-        record.known_at = None;
-        (record.waits, record.read, record.closed) = (false, false, false);
-        (record.unconfirmed, record.over, record.dirty) = (false, false, false);
-        (record.released, record.parted) = (false, false);
-        record.steps.clear();
+        (record.done.answer, record.replay) = (None, None);
         self.pool.push(record);
     }
 
@@ -385,15 +388,15 @@ impl Engine {
         let Some(record) = self.contexts.responder_mut(slot) else {
             return;
         };
-        let usual = !rationed && record.steps.len() < STEPS && (record.over || now < record.until);
+        let usual = !rationed && (record.over || now < record.until());
         let had = usual
             && match record.due() {
                 Due::Nothing => {
-                    record.steps.push((now, Step::Turn));
+                    record.turned = Some(now);
                     true
                 }
                 Due::Remains => {
-                    record.steps.push((now, Step::Turn));
+                    record.turned = Some(now);
                     self.leave_remains(slot);
                     true
                 }
@@ -409,7 +412,7 @@ impl Engine {
     /// The one in `slot` had a turn, and has no context.
     fn had_turn(&mut self, slot: u32) {
         match self.contexts.responder_mut(slot) {
-            Some(record) if record.over && record.released => {
+            Some(record) if record.over && record.done.released.is_some() => {
                 self.list_for_parking(slot, self.now);
                 self.let_go_of_responder(slot);
             }
@@ -424,10 +427,14 @@ impl Engine {
     /// It takes a context to know what to say.
     #[inline(never)]
     fn turn_with_its_context(&mut self, slot: u32, out: &mut TransmitBatch) {
+        // Whatever its user did since its last turn belongs to this one.
         if let Some(record) = self.contexts.responder_mut(slot) {
-            record.dirty = false;
+            record.dirty = true;
         }
         if let Some(record) = self.promote_responder(slot) {
+            if let Some(context) = self.contexts.at(slot) {
+                context.dirty = false;
+            }
             self.turn(slot, out);
             self.responders.keep(record);
         }

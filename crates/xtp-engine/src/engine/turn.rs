@@ -417,11 +417,3 @@ impl Engine {
         Ok(slot)
     }
 }
-
-/// Keeps what left, to compare; nobody does in a release.
-pub(super) fn copy_of(memory: &mut Vec<u8>, packet: &[u8]) {
-    if cfg!(debug_assertions) {
-        memory.clear();
-        memory.extend_from_slice(packet);
-    }
-}

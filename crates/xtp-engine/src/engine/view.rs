@@ -72,7 +72,7 @@ impl ContextView<'_> {
                 parked.clone().unpack_into(&mut context);
                 look(&context)
             }
-            Seen::Record(record) => look(&self.engine.would_be(record)),
+            Seen::Record(record) => look(&self.engine.context_of(record)),
         }
     }
 

@@ -54,7 +54,7 @@ impl Facts<'_> {
     }
 
     fn max_data(&self) -> u32 {
-        max_data_to_state(self.datagrams().1, self.tuning())
+        max_data_to_state(self.datagrams().1, self.capacity(), self.tuning())
     }
 
     /// Octets that the reader buffers.

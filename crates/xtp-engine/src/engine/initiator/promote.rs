@@ -1,6 +1,7 @@
-//! The context that a record would be: by what opening, sending, closing and the answer would have done, each with the time of then.
+//! The context that a record would be. Its fields are named once, where a context takes a packet or a command: a record gives it those
+//! that came, each with the time of then.
 
-use super::super::pending::Tools;
+use super::super::pending::Past;
 use super::super::{Engine, Read};
 use super::answer::Answer;
 use super::{Initiator, State};
@@ -12,7 +13,7 @@ impl Engine {
     /// [kept](super::Initiators::keep).
     pub(in super::super) fn promote_initiator(&mut self, slot: u32) -> Option<Box<Initiator>> {
         let record = self.contexts.take_initiator(slot)?;
-        self.make_context(slot, |context, tools| record.make(context, tools));
+        self.make_context(slot, |context, past| record.make(context, past));
         let context = self.contexts.at(slot)?;
         let ended = record.answered().filter(|answer| answer.left.is_some());
         match ended.is_some_and(|answer| answer.ends) {
@@ -41,33 +42,36 @@ impl Engine {
 }
 
 impl Initiator {
-    pub(in super::super) fn make(&self, context: &mut Context, mut tools: Tools<'_>) {
-        let env = tools.env(self.asked);
+    pub(in super::super) fn make(&self, context: &mut Context, past: &mut Past<'_>) {
+        let env = past.env(self.asked);
         self.prepared.begin(context, self.peer, &self.options, &env);
         // A context that was just made takes what fits its FIRST.
         let _ = context.send(self.request.clone(), true);
         let _ = context.close_writer();
         context.dirty = true;
         if let Some(left) = self.left() {
-            tools.turn(context, left, &self.first);
+            past.turn(context, left, |config, out| {
+                self.write_first(config, out);
+            });
         }
         if let Some(answer) = self.answered() {
-            self.hear(context, answer, &mut tools);
+            self.hear(context, answer, past);
             if let Some(left) = answer.left {
-                let said: &[u8] = if answer.ends { &[] } else { &self.end };
-                tools.turn(context, left, said);
+                past.turn(context, left, |config, out| {
+                    self.write_end(config, out);
+                });
                 context.serial = None;
             }
             let closed = usize::from(answer.ends || answer.left.is_some());
-            debug_assert_eq!(tools.events.len(), 2 + closed, "other events than were told");
+            past.check_told(2 + closed, false);
             if let Some(at) = answer.released {
-                context.release(&mut tools.env(at));
+                context.release(&mut past.env(at));
             }
         }
     }
 
     /// What the answer changed, and what its user did with it.
-    fn hear(&self, context: &mut Context, answer: &Answer, tools: &mut Tools<'_>) {
+    fn hear(&self, context: &mut Context, answer: &Answer, past: &mut Past<'_>) {
         let octets = self.datagram.octets();
         let Ok(packet) = Packet::parse(octets) else { return };
         let (dst, ecn) = answer.came;
@@ -80,7 +84,7 @@ impl Initiator {
             packet: &packet,
         };
         context.regular = false;
-        context.receive(&mut tools.env(answer.arrived), &input);
+        context.receive(&mut past.env(answer.arrived), &input);
         context.dirty = true;
         context.stats.octets_copied += self.datagram.copied();
         if answer.read {

@@ -1,8 +1,7 @@
 //! The answer leaves, and what it and the association leave behind: from the terms of FIRST, and what the user said.
 
 use super::super::Engine;
-use super::super::turn::copy_of;
-use super::{Responder, Step, Terms};
+use super::{End, Responder, State, Terms};
 use crate::config::EngineConfig;
 use crate::context::{COPY_LIMIT, allowance, begun_max_data, first_datagram, mode_bits, write_packet};
 use crate::error::CloseReason;
@@ -26,11 +25,10 @@ impl Engine {
         }
         let at = out.arena.len();
         record.write_answer(&self.config, now, out);
-        copy_of(&mut record.sent, &out.arena[at..]);
-        record.answered = Some(now);
-        record.steps.push((now, Step::Answer));
+        record.state = State::Answered { left: now };
+        record.turned = Some(now);
         self.stats.express += 1;
-        if record.unconfirmed {
+        if record.done.unconfirmed {
             self.end_with_answer(slot, &out.arena[at..]);
         }
         true
@@ -43,9 +41,17 @@ impl Engine {
         let Some(record) = self.contexts.responder_mut(slot) else {
             return;
         };
-        record.ended = Some(now);
+        record.state = State::Ended {
+            left: now,
+            end: End::Said,
+        };
         let mut packet = head.to_vec();
-        if let Some(answer) = record.answer.as_ref().filter(|answer| answer.len() > COPY_LIMIT) {
+        if let Some(answer) = record
+            .done
+            .answer
+            .as_ref()
+            .filter(|answer| answer.len() > COPY_LIMIT)
+        {
             packet.extend_from_slice(answer);
         }
         record.replay = Some(packet.into());
@@ -58,12 +64,13 @@ impl Engine {
 impl Terms {
     /// Octets that either end may send before it is told more.
     fn allowance(&self) -> u64 {
-        allowance(self.kind.traffic.maxdata)
+        allowance(self.max_data)
     }
 
     /// Credit for the client's stream when so many octets of it are read.
-    fn alloc(&self, read: u64) -> u64 {
-        self.allowance().max(read + self.tuning.recv_capacity)
+    fn alloc(&self, read: u64, config: &EngineConfig) -> u64 {
+        let capacity = self.tuning.bounded_capacity(config.memory_limit / 8);
+        self.allowance().max(read + capacity)
     }
 }
 
@@ -72,13 +79,13 @@ impl Responder {
     fn may_answer(&self, config: &EngineConfig) -> bool {
         // An address that is not validated is sent three times as much as came; what comes near is left to what counts.
         let modest = || self.answer_octets() <= 2 * self.datagram.octets().len();
-        self.answer_len() as usize <= self.room(config) && (self.terms.kind.validated || modest())
+        self.answer_len() as usize <= self.room(config) && (self.terms.validated || modest())
     }
 
     /// Octets of the user that leave in one packet.
     fn room(&self, config: &EngineConfig) -> usize {
         let (datagram, _) = first_datagram(&self.identity, self.peer(), config);
-        let most = begun_max_data(self.terms.kind.traffic.maxdata) as usize;
+        let most = begun_max_data(self.terms.max_data) as usize;
         let segment = size::payload(datagram).min(most).max(16);
         // More than a packet may be sent before anything is granted.
         segment.saturating_sub(self.ahead())
@@ -86,7 +93,7 @@ impl Responder {
 
     /// Octets before those of the user: an answer that ends the association says nothing else.
     fn ahead(&self) -> usize {
-        match (&self.answer, self.unconfirmed) {
+        match (&self.done.answer, self.done.unconfirmed) {
             (None, _) => CONTROL_LEN,
             (Some(_), false) => XDATA_LEN,
             (Some(_), true) => 0,
@@ -98,23 +105,23 @@ impl Responder {
         size::packet(self.ahead()) + self.answer_len() as usize
     }
 
-    fn status(&self) -> Control {
+    fn status(&self, config: &EngineConfig) -> Control {
         let read = self.message.len() as u64;
         Control {
             rseq: read,
-            alloc: self.terms.alloc(read),
+            alloc: self.terms.alloc(read, config),
             echo: self.sync,
         }
     }
 
     /// The answer into `out`: status alone, or with the user's message.
-    fn write_answer(&self, config: &EngineConfig, now: Time, out: &mut TransmitBatch) {
+    pub(super) fn write_answer(&self, config: &EngineConfig, now: Time, out: &mut TransmitBatch) {
         let tuning = &self.terms.tuning;
         let mut options = mode_bits(tuning) | Options::RCLOSE | Options::WCLOSE;
         options.set(Options::SORT, tuning.sort.is_some());
-        options.set(Options::EOM, self.answer.is_some());
+        options.set(Options::EOM, self.done.answer.is_some());
         // END answers it, and is a round trip.
-        options |= if self.unconfirmed {
+        options |= if self.done.unconfirmed {
             Options::END
         } else {
             Options::SREQ
@@ -122,7 +129,7 @@ impl Responder {
         let header = Header {
             key: Key::returned(self.key),
             options,
-            format: match (&self.answer, self.unconfirmed) {
+            format: match (&self.done.answer, self.done.unconfirmed) {
                 (None, _) => Format::Cntl,
                 (Some(_), false) => Format::Xdata,
                 (Some(_), true) => Format::Data,
@@ -135,12 +142,12 @@ impl Responder {
         };
         let route = Route {
             dst: self.peer(),
-            src: self.terms.kind.dst,
+            src: self.terms.dst,
             ecn: Ecn::NotEct,
             sort: self.urgency(),
         };
-        let (status, protection) = (self.status(), config.protection());
-        let Some(answer) = &self.answer else {
+        let (status, protection) = (self.status(config), config.protection());
+        let Some(answer) = &self.done.answer else {
             const OCTETS: usize = size::packet(CONTROL_LEN);
             let said = |packet: &mut Writer<'_>| packet.segment(|rest| status.encode(rest));
             let at = out.write_exactly::<OCTETS, _>(header, protection, said, []);
@@ -149,17 +156,17 @@ impl Responder {
         };
         let micros = now.since(self.arrived).as_micros();
         let delay = u32::try_from(micros).unwrap_or(u32::MAX).min(DELAY_NONE - 1);
-        let said = (!self.unconfirmed).then_some((status, delay));
+        let said = (!self.done.unconfirmed).then_some((status, delay));
         let at = write_packet(out, header, protection, said, [&answer[..]]);
         out.push_message(route, at, answer, answer.len() <= COPY_LIMIT);
     }
 
     /// What one that was answered and has ended leaves behind: numbers, and the octets that it sent.
-    pub(super) fn numbers(&self) -> (TimeWait, u64) {
-        let status = self.status();
+    pub(super) fn numbers(&self, config: &EngineConfig) -> (TimeWait, u64) {
+        let status = self.status(config);
         // Of an answer that ended it nothing came after FIRST, and nothing more was granted.
-        let newest = self.sync.wrapping_add(u32::from(!self.unconfirmed));
-        let alloc = match self.unconfirmed {
+        let newest = self.sync.wrapping_add(u32::from(!self.done.unconfirmed));
+        let alloc = match self.done.unconfirmed {
             true => self.terms.allowance().max(status.rseq),
             false => status.alloc,
         };

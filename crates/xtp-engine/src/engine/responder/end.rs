@@ -3,10 +3,9 @@
 
 use super::super::Engine;
 use super::super::expected::Offer;
-use super::super::pending::is_compared;
-use super::super::slab::Pending;
-use super::{Responder, STEPS, Step};
+use super::{CameEnd, End, Responder, State};
 use crate::admit::Tombstone;
+use crate::config::EngineConfig;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
 use crate::transmit::Datagram;
@@ -24,20 +23,27 @@ impl Engine {
     ) -> bool {
         let ends = match &packet.body {
             Body::Cntl(control) => self.ends(slot, (&packet.header, *control), datagram),
-            _ => false,
+            _ => None,
         };
-        if !ends {
+        let Some(end) = ends else {
             self.promote(slot);
             return false;
+        };
+        self.heard = slot;
+        if let Some(record) = self.contexts.responder_mut(slot) {
+            record.state = end;
         }
-        self.note_end(slot, datagram);
-        let is_held = |record: &Responder| !record.released && !record.parted;
+        let is_held = |record: &Responder| record.done.released.is_none() && !record.parted;
         if !self.contexts.responder(slot).is_some_and(is_held) && self.meets(slot, Offer::End) {
             return true;
         }
-        if let Some(record) = self.contexts.responder(slot).filter(|record| !record.released) {
+        if let Some(record) = self
+            .contexts
+            .responder(slot)
+            .filter(|record| record.done.released.is_none())
+        {
             let id = record.identity.id;
-            if let Some(mark) = record.mark {
+            if let Some((mark, _)) = record.done.mark {
                 self.events.push_back((id, Event::Marked(mark)));
             }
             self.events.push_back((id, Event::Closed(CloseReason::Normal)));
@@ -69,32 +75,33 @@ impl Engine {
     pub(crate) fn may_be_answered_at_once(&self) -> bool {
         let slot = self.scheduler.lone().filter(|slot| *slot == self.heard);
         slot.and_then(|slot| self.contexts.responder(slot))
-            .is_some_and(|record| record.answered.is_none())
+            .is_some_and(|record| record.left().is_none())
     }
 
-    /// Whether a packet is the END that the one in `slot` waits for.
-    fn ends(&self, slot: u32, (header, control): (&Header, Control), datagram: &Datagram<'_>) -> bool {
-        let Some(record) = self.contexts.responder(slot) else {
-            return false;
+    /// What the one in `slot` becomes by a packet, if that is the END it waits for.
+    fn ends(
+        &self,
+        slot: u32,
+        (header, control): (&Header, Control),
+        datagram: &Datagram<'_>,
+    ) -> Option<State> {
+        let record = self.contexts.responder(slot)?;
+        let (terms, State::Answered { left }) = (&record.terms, record.state) else {
+            return None;
         };
-        let kind = &record.terms.kind;
-        record.awaits_end()
-            && self.now < record.until
-            && (datagram.src, datagram.dst) == (kind.src, kind.dst)
+        let usual = self.now < record.until()
+            && (datagram.src, datagram.dst) == (terms.src, terms.dst)
             && record.ends_with(header, control)
-            && record.steps.len() < STEPS
-            && !self.memory.is_rationed()
-    }
-
-    /// It has ended.
-    fn note_end(&mut self, slot: u32, datagram: &Datagram<'_>) {
-        self.heard = slot;
-        if let Some(record) = self.contexts.responder_mut(slot) {
-            (record.ended, record.ecn) = (Some(self.now), datagram.ecn);
-            record.steps.push((self.now, Step::End));
-            record.end.clear();
-            record.end.extend_from_slice(datagram.data);
-        }
+            && !self.memory.is_rationed();
+        let came = CameEnd {
+            at: self.now,
+            octets: datagram.data.len(),
+            ecn: datagram.ecn,
+            alloc: control.alloc,
+            released_before: record.done.released.is_some(),
+        };
+        let end = End::Came(came);
+        usual.then_some(State::Ended { left, end })
     }
 
     /// Leaves behind what an association leaves that came, was answered and has ended.
@@ -106,16 +113,15 @@ impl Engine {
         };
         record.over = true;
         let proved = record.is_proved();
-        let (listener, src, key) = (record.terms.kind.listener, record.peer(), record.key);
+        let (listener, src, key) = (record.terms.listener, record.peer(), record.key);
         let half_open = std::mem::take(&mut record.half_open);
         let place = record.place.take_if(|_| proved && record.waits);
         let at = record.known_at;
-        let Some((tombstone, rtt)) = record.remains() else {
+        let Some((tombstone, rtt)) = record.remains(&self.config) else {
             return;
         };
-        if is_compared(record.identity.key) {
-            self.compare_responder(slot, &tombstone, rtt);
-        }
+        #[cfg(test)]
+        self.compare_responder(slot, &tombstone, rtt);
         if half_open {
             self.pressure.half_open_ends();
             if proved {
@@ -134,11 +140,12 @@ impl Engine {
     }
 
     /// What is left of a record has to be what would be left of its context.
+    #[cfg(test)]
     fn compare_responder(&self, slot: u32, tombstone: &Tombstone, rtt: Option<Duration>) {
         let Some(record) = self.contexts.responder(slot) else {
             return;
         };
-        let context = self.would_be(Pending::Responder(record));
+        let context = self.context_of(super::super::slab::Pending::Responder(record));
         let mut theirs = context.tombstone();
         if let Some(theirs) = &mut theirs {
             theirs.wait.own = 0;
@@ -181,16 +188,17 @@ impl Responder {
     }
 
     /// Of one that has ended: its tombstone, and the round trip that is known now.
-    fn remains(&self) -> Option<(Tombstone, Option<Duration>)> {
-        let (left, ended) = (self.answered?, self.ended?);
-        let (wait, sent) = self.numbers();
-        let received = self.datagram.octets().len() + if self.unconfirmed { 0 } else { self.end.len() };
+    fn remains(&self, config: &EngineConfig) -> Option<(Tombstone, Option<Duration>)> {
+        let left = self.left().filter(|_| self.has_ended())?;
+        let came = self.came_end();
+        let (wait, sent) = self.numbers(config);
+        let received = self.datagram.octets().len() + came.map_or(0, |end| end.octets);
         let tombstone = Tombstone {
             src: self.peer(),
             wait,
             extended: true,
             fell_back: false,
-            peer_ended: !self.unconfirmed,
+            peer_ended: came.is_some(),
             untaken: false,
             lasting: false,
             validated: self.is_proved(),
@@ -198,7 +206,7 @@ impl Responder {
             sent,
             cached: self.replay.clone(),
         };
-        let rtt = (!self.unconfirmed).then(|| ended.since(left).max(Duration::from_nanos(1)));
+        let rtt = came.map(|end| end.at.since(left).max(Duration::from_nanos(1)));
         Some((tombstone, rtt))
     }
 }

@@ -3,14 +3,15 @@
 use super::super::Engine;
 use super::super::admission::Request;
 use super::super::expected::Offer;
-use super::{Claimed, Kind, Responder, SHORT, Step, Terms};
-use crate::context::{begins_as_usual, largest_datagram};
+use super::{Claimed, Responder, SHORT, Terms};
+use crate::context::{begins_as_usual, largest_datagram, max_data_to_state};
 use crate::event::{ContextId, Event, ListenerId};
 use crate::options::Rate;
 use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use core::ops::Range;
-use xtp_wire::{Caps, ExtendedTraffic, First, Header, Options, Tlvs, Traffic, service};
+use std::sync::Arc;
+use xtp_wire::{Caps, First, Header, Options, Traffic, service};
 
 /// An association that was accepted, and the message it came with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,27 +113,21 @@ impl Engine {
         if odd {
             return None;
         }
-        let mut tuning = options.tuning.clone();
-        tuning.bound(self.config.memory_limit / 8);
         let largest = largest_datagram(self.is_local(datagram.src), datagram.src, &self.config);
-        let takes = begins_as_usual(traffic.maxdata, length, largest, &tuning);
-        takes.then_some(Terms {
-            kind: Kind {
-                src: datagram.src,
-                dst: datagram.dst,
-                ecn: datagram.ecn,
-                listener,
-                validated,
-                options: header.options,
-                sort: header.sort,
-                address: first.address,
-                traffic: ExtendedTraffic {
-                    time: 0,
-                    tlvs: Tlvs::default(),
-                    ..*traffic
-                },
-            },
-            tuning,
+        let capacity = options.tuning.bounded_capacity(self.config.memory_limit / 8);
+        let most = max_data_to_state(largest, capacity, &options.tuning);
+        begins_as_usual(traffic.maxdata, length, most).then(|| Terms {
+            src: datagram.src,
+            dst: datagram.dst,
+            ecn: datagram.ecn,
+            listener,
+            validated,
+            options: header.options,
+            sort: header.sort,
+            service: traffic.service,
+            port: first.address.port().unwrap_or(0),
+            max_data: traffic.maxdata,
+            tuning: Arc::clone(&entry.tuning),
         })
     }
 
@@ -150,13 +145,13 @@ impl Engine {
         let source_token = takes_cookie.then(|| self.mint.source_token(self.utc_ms() / 1_000, src));
         let identity = self.identity(src);
         let slot = self.contexts.hold();
-        let until = self.waiting.push(now, slot, self.contexts.generation(slot));
+        self.waiting.push(now, slot, self.contexts.generation(slot));
         self.heard = slot;
         let octets = message.len();
         let named = (identity, source_token);
         let mut record = self
             .responders
-            .record(named, terms, header, message, claimed, (now, until));
+            .record(named, terms, header, message, claimed, now);
         record.datagram.keep(datagram, octets);
         self.contexts.put_responder(slot, record);
         self.unsettled = Some(slot);
@@ -186,17 +181,14 @@ impl Engine {
 
     /// The one in `slot`, whose message came for whoever waits for it, is accepted and read.
     pub(in super::super) fn welcome(&mut self, slot: u32, out: &mut TransmitBatch) -> Option<Welcomed> {
-        let now = self.now;
         let record = self.contexts.responder_mut(slot)?;
-        let kind = &record.terms.kind;
-        let (asks, port) = (kind.traffic.service, kind.address.port().unwrap_or(0));
+        let asks = record.terms.service;
         let welcomed = Welcomed {
             id: record.identity.id,
             service: asks,
-            port,
+            port: record.terms.port,
             message: record.take_message(),
         };
-        record.steps.push((now, Step::Read));
         match asks {
             service::ACKNOWLEDGED => self.confirm_at_once(slot, out),
             _ => self.mark_pending_dirty(slot),
@@ -218,7 +210,7 @@ impl Engine {
 impl Responder {
     /// Its message, which is read.
     pub(super) fn take_message(&mut self) -> Bytes {
-        self.read = true;
+        self.done.read = true;
         self.datagram.part(self.message.clone())
     }
 }

@@ -1,14 +1,15 @@
-//! The context that a record would be: by what admission, its user and END would have done, each with the time of then.
+//! The context that a record would be. Its fields are named once, where a context takes a packet or a command: a record gives it those
+//! that came, each with the time of then.
 
-use super::super::pending::Tools;
+use super::super::pending::Past;
 use super::super::{Engine, Read};
-use super::{Responder, Step};
+use super::{CameEnd, Responder};
 use crate::context::{Acceptance, Context, FirstFormat, Input, Transition};
 use crate::error::Error;
-use crate::options::Confirm;
+use crate::options::{Confirm, Tuning};
 use crate::time::Time;
 use crate::transmit::Ecn;
-use xtp_wire::{Body, Packet};
+use xtp_wire::{Body, CONTROL_LEN, Control, Format, Header, Key, Options, Packet};
 
 impl Engine {
     /// Makes the context of the one in `slot`, if it is one of these; the record that it was, which is to be
@@ -16,14 +17,13 @@ impl Engine {
     pub(in super::super) fn promote_responder(&mut self, slot: u32) -> Option<Box<Responder>> {
         self.remember(slot);
         let record = self.contexts.take_responder(slot)?;
-        self.make_context(slot, |context, tools| record.make(context, tools));
+        self.make_context(slot, |context, past| record.make(context, past));
         if !record.over {
             // No packet of a record tells its key, and few look for those of a peer.
             self.demux.insert_own(record.identity.key, slot);
             self.demux.insert_peer(record.peer(), slot);
         }
-        let had_turn = |(_, step): &(Time, Step)| matches!(step, Step::Turn | Step::Answer);
-        if record.steps.iter().any(had_turn) {
+        if record.turned.is_some() {
             let at = self.contexts.awake(slot).and_then(Context::deadline);
             self.deadlines.set(slot, at);
             self.account(slot);
@@ -33,106 +33,170 @@ impl Engine {
 }
 
 impl Responder {
-    pub(in super::super) fn make(&self, context: &mut Context, mut tools: Tools<'_>) {
-        let Ok(packet) = &Packet::parse(self.datagram.octets()) else {
-            return;
-        };
-        let Body::First(first) = &packet.body else { return };
-        let kind = &self.terms.kind;
-        let acceptance = Acceptance {
-            header: &packet.header,
-            first,
-            src: kind.src,
-            dst: kind.dst,
-            listener: kind.listener,
-            tuning: self.terms.tuning.clone(),
-            unconfirmed_response: false,
-            validated: kind.validated,
-            source_token: self.source_token,
-        };
-        context.begin_responder(self.identity, &acceptance, &mut tools.env(self.arrived));
-        context.transition(Transition::FirstAccepted);
-        context.first = FirstFormat::Extended;
-        let octets = self.datagram.octets().len();
-        self.hear(context, (packet, octets), kind.ecn, self.arrived, &mut tools);
-        context.stats.octets_copied += self.datagram.copied();
-        for (at, step) in &self.steps {
-            self.repeat(context, *at, *step, &mut tools);
+    pub(in super::super) fn make(&self, context: &mut Context, past: &mut Past<'_>) {
+        self.begin(context, past);
+        match self.left() {
+            None => {
+                let (before, after) = self.around_user(self.turned);
+                past.idle_turn(context, before);
+                self.read_and_respond(context);
+                self.discard(context, past);
+                past.idle_turn(context, after);
+            }
+            Some(left) => {
+                self.read_and_respond(context);
+                past.turn(context, left, |config, out| self.write_answer(config, left, out));
+                self.follow_answer(context, left, past);
+            }
         }
-        let marked = usize::from(self.mark.is_some() && self.ended.is_some());
-        let told = 1 + usize::from(self.ended.is_some()) + marked;
-        debug_assert!(
-            tools.events.len() == told || self.released,
-            "other events than were told: {:?}",
-            tools.events
+        let marked = usize::from(self.done.mark.is_some() && self.has_ended());
+        past.check_told(
+            1 + usize::from(self.has_ended()) + marked,
+            self.done.released.is_some(),
         );
         // The engine's part of it is as it is now.
-        context.listener = self.waits.then_some(kind.listener);
+        context.listener = self.waits.then_some(self.terms.listener);
         context.place = self.place;
+        context.regular &= !self.dirty;
         (context.half_open, context.retired, context.dirty) = (self.half_open, self.over, self.dirty);
     }
 
-    /// Takes a packet that came in so many octets.
+    /// Admission takes FIRST.
+    fn begin(&self, context: &mut Context, past: &mut Past<'_>) {
+        let octets = self.datagram.octets();
+        let Ok(packet) = &Packet::parse(octets) else {
+            return;
+        };
+        let Body::First(first) = &packet.body else { return };
+        let acceptance = Acceptance {
+            header: &packet.header,
+            first,
+            src: self.terms.src,
+            dst: self.terms.dst,
+            listener: self.terms.listener,
+            tuning: Tuning::clone(&self.terms.tuning),
+            unconfirmed_response: false,
+            validated: self.terms.validated,
+            source_token: self.source_token,
+        };
+        context.begin_responder(self.identity, &acceptance, &mut past.env(self.arrived));
+        context.transition(Transition::FirstAccepted);
+        context.first = FirstFormat::Extended;
+        let came = (octets.len(), self.terms.ecn, self.arrived);
+        self.hear(context, packet, came, past);
+        context.stats.octets_copied += self.datagram.copied();
+    }
+
+    /// Takes a packet that came in so many octets, marked so, at a moment.
     fn hear(
         &self,
         context: &mut Context,
-        (packet, octets): (&Packet<'_>, usize),
-        ecn: Ecn,
-        at: Time,
-        tools: &mut Tools<'_>,
+        packet: &Packet<'_>,
+        (octets, ecn, at): (usize, Ecn, Time),
+        past: &mut Past<'_>,
     ) {
-        let kind = &self.terms.kind;
         let input = Input {
-            src: kind.src,
-            dst: kind.dst,
+            src: self.terms.src,
+            dst: self.terms.dst,
             ecn,
             octets,
             backing: self.datagram.shared(),
             packet,
         };
         context.regular = false;
-        context.receive(&mut tools.env(at), &input);
+        context.receive(&mut past.env(at), &input);
         context.dirty = true;
     }
 
-    fn repeat(&self, context: &mut Context, at: Time, step: Step, tools: &mut Tools<'_>) {
-        context.regular &= matches!(step, Step::Turn | Step::Answer);
-        match step {
-            Step::Read => {
-                let read = context.read(usize::MAX);
-                debug_assert!(
-                    matches!(read, Ok(Read::Data { eom: true, .. } | Read::End)),
-                    "something else was read: {read:?}"
-                );
-            }
-            Step::Discard => context.discard(0, &mut tools.env(at)),
-            Step::Forgo => context.forgo_reader(&mut tools.env(at)),
-            Step::Unconfirmed(on) => context.pattern.unconfirmed_response = on,
-            Step::Send => {
-                let answer = self.answer.clone().unwrap_or_default();
-                let sent = context.send(answer, true);
-                debug_assert_eq!(sent, Ok(self.answer_len() as usize));
-            }
-            Step::Close => {
-                let closed = context.close_writer();
-                debug_assert_eq!(closed, Ok::<(), Error>(()));
-            }
-            Step::Mark => {
-                if let Some(mark) = self.mark {
-                    let (octets, what) = (self.answer_len(), Confirm::Received);
-                    let marked = context.mark(mark, octets, what, false, &mut tools.env(at));
-                    debug_assert_eq!(marked, Ok::<(), Error>(()));
-                }
-            }
-            Step::Release => context.release(&mut tools.env(at)),
-            Step::End => {
-                if let Ok(packet) = &Packet::parse(&self.end) {
-                    self.hear(context, (packet, self.end.len()), self.ecn, at, tools);
-                }
-            }
-            Step::Answer => tools.turn(context, at, &self.sent),
-            Step::Turn => tools.turn(context, at, &[]),
+    /// A turn without a packet: before what its user did, if that is to have another; else after it.
+    fn around_user(&self, idle: Option<Time>) -> (Option<Time>, Option<Time>) {
+        if self.dirty { (idle, None) } else { (None, idle) }
+    }
+
+    /// What its user did that time does not change.
+    fn read_and_respond(&self, context: &mut Context) {
+        let done = &self.done;
+        for _ in 0..usize::from(done.read) + usize::from(done.read_end) {
+            let read = context.read(usize::MAX);
+            debug_assert!(
+                matches!(read, Ok(Read::Data { eom: true, .. } | Read::End)),
+                "something else was read: {read:?}"
+            );
         }
-        context.dirty = !matches!(step, Step::Turn | Step::Answer);
+        context.pattern.unconfirmed_response = done.unconfirmed;
+        if let Some(answer) = &done.answer {
+            let sent = context.send(answer.clone(), true);
+            debug_assert_eq!(sent, Ok(answer.len()));
+        }
+        if done.closed {
+            let closed = context.close_writer();
+            debug_assert_eq!(closed, Ok::<(), Error>(()));
+        }
+        context.regular = false;
+        context.dirty = true;
+    }
+
+    fn discard(&self, context: &mut Context, past: &mut Past<'_>) {
+        if let Some(at) = self.done.discarded {
+            context.discard(0, &mut past.env(at));
+        }
+    }
+
+    /// What came behind its answer, which left at `left`.
+    fn follow_answer(&self, context: &mut Context, left: Time, past: &mut Past<'_>) {
+        let (end, over) = (self.came_end(), self.over);
+        let idle = self.turned.filter(|at| left < *at && !over);
+        let (before, after) = self.around_user(idle);
+        past.idle_turn(context, before);
+        self.follow_user(context, past);
+        past.idle_turn(context, after);
+        let Some(end) = end else { return };
+        self.hear_end(context, end, past);
+        past.idle_turn(context, self.turned.filter(|_| over));
+        if let Some(at) = self.done.released.filter(|_| !end.released_before) {
+            context.release(&mut past.env(at));
+        }
+    }
+
+    /// What its user did with one that was answered, before END came.
+    fn follow_user(&self, context: &mut Context, past: &mut Past<'_>) {
+        self.discard(context, past);
+        if let Some((mark, at)) = self.done.mark {
+            let (octets, what) = (self.answer_len(), Confirm::Received);
+            let marked = context.mark(mark, octets, what, false, &mut past.env(at));
+            debug_assert_eq!(marked, Ok::<(), Error>(()));
+        }
+        if let Some(at) = self.done.forgone {
+            context.forgo_reader(&mut past.env(at));
+        }
+        let before = self.came_end().is_none_or(|end| end.released_before);
+        if let Some(at) = self.done.released.filter(|_| before) {
+            context.release(&mut past.env(at));
+        }
+    }
+
+    /// Takes the END that came: all of it but its credit follows from what was answered.
+    fn hear_end(&self, context: &mut Context, end: CameEnd, past: &mut Past<'_>) {
+        let header = Header {
+            key: Key::own(self.key),
+            options: Options::END | Options::RCLOSE | Options::WCLOSE,
+            format: Format::Cntl,
+            dlen: CONTROL_LEN as u32,
+            check: 0,
+            sort: 0,
+            sync: self.sync.wrapping_add(1),
+            seq: self.message.len() as u64,
+        };
+        let control = Control {
+            rseq: self.answer_len(),
+            alloc: end.alloc,
+            echo: self.newest_sync(),
+        };
+        let packet = Packet {
+            header,
+            body: Body::Cntl(control),
+            padding: 0,
+        };
+        self.hear(context, &packet, (end.octets, end.ecn, end.at), past);
     }
 }

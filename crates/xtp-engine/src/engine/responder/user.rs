@@ -1,7 +1,7 @@
 //! What the user of a pending responder does.
 
 use super::super::{Engine, Read};
-use super::{Responder, SHORT, STEPS, Step};
+use super::{Done, Responder, SHORT};
 use crate::event::{ContextId, MarkId};
 use crate::options::Confirm;
 use crate::time::Time;
@@ -11,7 +11,8 @@ use bytes::Bytes;
 impl Responder {
     /// Whether its user has the request, and owes the answer.
     fn responds(&self) -> bool {
-        self.is_request() && self.read && self.answer.is_none() && !self.closed && self.answered.is_none()
+        let done = &self.done;
+        self.is_request() && done.read && done.answer.is_none() && !done.closed && self.left().is_none()
     }
 }
 
@@ -23,16 +24,7 @@ impl Engine {
         self.advance(now);
         let rationed = self.memory.is_rationed();
         let record = self.contexts.responder_mut(slot)?;
-        (record.steps.len() < STEPS && !record.released && !rationed).then_some((slot, record))
-    }
-
-    /// Something happened to the one in `slot`, which is to have a turn.
-    pub(super) fn note(&mut self, slot: u32, step: Step) {
-        let now = self.now;
-        if let Some(record) = self.contexts.responder_mut(slot) {
-            record.steps.push((now, step));
-            self.mark_pending_dirty(slot);
-        }
+        (record.done.released.is_none() && !rationed).then_some((slot, record))
     }
 
     /// Gives it a turn in the next flush.
@@ -46,36 +38,46 @@ impl Engine {
         }
     }
 
+    /// Its user does something with it that it may do now, and it is to have a turn; false, and nothing done, if that takes a context.
+    fn user_does(
+        &mut self,
+        now: Time,
+        id: ContextId,
+        may: impl FnOnce(&Responder) -> bool,
+        does: impl FnOnce(&mut Done, Time),
+    ) -> bool {
+        let at = self.now.max(now);
+        let found = self.noting(now, id).filter(|(_, record)| may(record));
+        let Some((slot, record)) = found else {
+            return false;
+        };
+        does(&mut record.done, at);
+        self.mark_pending_dirty(slot);
+        true
+    }
+
     pub(in super::super) fn read_request(&mut self, now: Time, id: ContextId, max: usize) -> Option<Read> {
         let (slot, record) = self.noting(now, id)?;
-        if record.read {
-            self.note(slot, Step::Read);
-            return Some(Read::End);
-        }
-        if record.message.len() > max {
+        let read = if record.done.read {
+            record.done.read_end = true;
+            Read::End
+        } else if record.message.len() > max {
             return None;
-        }
-        let bytes = record.take_message();
-        self.note(slot, Step::Read);
-        Some(Read::Data {
-            offset: 0,
-            bytes,
-            eom: true,
-        })
+        } else {
+            Read::Data {
+                offset: 0,
+                bytes: record.take_message(),
+                eom: true,
+            }
+        };
+        self.mark_pending_dirty(slot);
+        Some(read)
     }
 
     /// Its user takes no more: all that came is read already.
     pub(in super::super) fn discard_request(&mut self, now: Time, id: ContextId) -> bool {
-        let found = self.noting(now, id).filter(|(_, record)| record.read);
-        let slot = found.map(|(slot, _)| slot);
-        self.noted(slot, Step::Discard)
-    }
-
-    fn noted(&mut self, slot: Option<u32>, step: Step) -> bool {
-        if let Some(slot) = slot {
-            self.note(slot, step);
-        }
-        slot.is_some()
+        let may = |record: &Responder| record.done.read;
+        self.user_does(now, id, may, |done, now| done.discarded = Some(now))
     }
 
     /// The one message of the answer.
@@ -86,35 +88,24 @@ impl Engine {
         data: &mut Bytes,
         eom: bool,
     ) -> bool {
-        let found = self.noting(now, id).filter(|(_, record)| record.responds());
-        let Some((slot, record)) = found.filter(|_| eom && (1..=SHORT).contains(&data.len())) else {
-            return false;
-        };
-        record.answer = Some(std::mem::take(data));
-        self.note(slot, Step::Send);
-        true
+        let short = eom && (1..=SHORT).contains(&data.len());
+        let may = |record: &Responder| short && record.responds();
+        self.user_does(now, id, may, |done, _| done.answer = Some(std::mem::take(data)))
     }
 
     /// The user says whether the answer is to be confirmed, before it gives it.
     pub(in super::super) fn confirm_response(&mut self, now: Time, id: ContextId, unconfirmed: bool) -> bool {
-        let found = self.noting(now, id).filter(|(_, record)| record.responds());
-        let slot = found.map(|(slot, record)| {
-            record.unconfirmed = unconfirmed;
-            slot
-        });
-        self.noted(slot, Step::Unconfirmed(unconfirmed))
+        let does = |done: &mut Done, _| done.unconfirmed = unconfirmed;
+        self.user_does(now, id, Responder::responds, does)
     }
 
     pub(in super::super) fn close_pending(&mut self, now: Time, id: ContextId) -> bool {
-        let found = self.noting(now, id).filter(|(_, record)| {
-            // What was answered is closed already.
-            record.awaits_end() || record.answered.is_none() && record.answer.is_some()
-        });
-        let slot = found.map(|(slot, record)| {
-            record.closed |= record.is_request();
-            slot
-        });
-        self.noted(slot, Step::Close)
+        // What was answered is closed already.
+        let may = |record: &Responder| {
+            record.awaits_end() || record.left().is_none() && record.done.answer.is_some()
+        };
+        // What answers a message that is no request was never open.
+        self.user_does(now, id, may, |done, _| done.closed |= done.answer.is_some())
     }
 
     pub(in super::super) fn mark_pending(
@@ -125,39 +116,35 @@ impl Engine {
         at: u64,
         what: Confirm,
     ) -> bool {
-        let found = self.noting(now, id).filter(|(_, record)| {
+        let may = |record: &Responder| {
             let answer = record.answer_len();
-            record.awaits_end() && record.mark.is_none() && answer > 0 && at == answer
-        });
-        let slot = found.filter(|_| what == Confirm::Received).map(|(slot, record)| {
-            record.mark = Some(mark);
-            slot
-        });
-        self.noted(slot, Step::Mark)
+            let whole = answer > 0 && at == answer && what == Confirm::Received;
+            record.awaits_end() && record.done.mark.is_none() && whole
+        };
+        self.user_does(now, id, may, |done, now| done.mark = Some((mark, now)))
     }
 
     /// Its user lets go of one that was answered.
     pub(in super::super) fn release_response(&mut self, now: Time, id: ContextId) -> bool {
-        let found = self
-            .noting(now, id)
-            .filter(|(_, record)| record.answered.is_some());
+        let at = self.now.max(now);
+        let found = self.noting(now, id).filter(|(_, record)| record.left().is_some());
         let Some((slot, record)) = found else {
             return false;
         };
-        record.released = true;
+        record.done.released = Some(at);
         // What a command changed is put away with the next turn, and counts until then.
         match record.over && !record.dirty {
             true => self.let_go_of_responder(slot),
-            false => self.note(slot, Step::Release),
+            false => self.mark_pending_dirty(slot),
         }
         true
     }
 
     /// Its user takes no more of what comes, and nothing but END will.
     pub(in super::super) fn forgo_request(&mut self, now: Time, id: ContextId) -> bool {
-        let found = self.noting(now, id).filter(|(_, record)| record.awaits_end());
-        let slot = found.map(|(slot, _)| slot);
-        self.noted(slot, Step::Forgo)
+        self.user_does(now, id, Responder::awaits_end, |done, now| {
+            done.forgone = Some(now)
+        })
     }
 
     /// [`send`](Self::send) of one message and [`close_writer`](Self::close_writer) in one, if `id` is an association whose
@@ -182,11 +169,7 @@ impl Engine {
         let Some(record) = self.contexts.responder(slot).filter(|_| rest) else {
             return false;
         };
-        // With room for what follows.
-        let responds = record.responds()
-            && !record.waits
-            && (1..=SHORT).contains(&data.len())
-            && record.steps.len() < STEPS / 2;
+        let responds = record.responds() && !record.waits && (1..=SHORT).contains(&data.len());
         if !responds || self.has_timer_due(now) {
             return false;
         }
@@ -206,17 +189,12 @@ impl Engine {
         unconfirmed: bool,
         out: &mut TransmitBatch,
     ) -> bool {
-        let now = self.now;
         let Some(record) = self.contexts.responder_mut(slot) else {
             return false;
         };
-        let (steps, usual) = (record.steps.len(), record.unconfirmed);
-        if unconfirmed {
-            record.steps.push((now, Step::Unconfirmed(true)));
-        }
-        record.steps.extend([(now, Step::Send), (now, Step::Close)]);
-        record.answer = Some(std::mem::take(data));
-        (record.closed, record.unconfirmed) = (true, unconfirmed);
+        let done = &mut record.done;
+        let usual = std::mem::replace(&mut done.unconfirmed, unconfirmed);
+        (done.answer, done.closed) = (Some(std::mem::take(data)), true);
         let first = out.begin();
         if self.answer(slot, out) {
             self.had_turn(slot);
@@ -227,9 +205,8 @@ impl Engine {
             let Some(record) = self.contexts.responder_mut(slot) else {
                 return false;
             };
-            record.steps.truncate(steps);
-            *data = record.answer.take().unwrap_or_default();
-            (record.closed, record.unconfirmed) = (false, usual);
+            *data = record.done.answer.take().unwrap_or_default();
+            (record.done.closed, record.done.unconfirmed) = (false, usual);
             return false;
         }
         self.scheduler.remove(slot);
