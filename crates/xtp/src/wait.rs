@@ -191,7 +191,7 @@ impl Waiting {
         self.looked_again(ledger, true);
         let took = now.since(self.since);
         let looked = match (self.polls_since, self.polled_until) {
-            (Some(since), Some(until)) => Looked::InVain(self.looked(until.since(since))),
+            (Some(since), Some(until)) => Looked::InVain(self.looked(until.since(since)), delayed),
             (Some(since), None) => Looked::Met(self.looked(now.since(since))),
             // The very first look, with which every wait begins but one that sleeps at once.
             (None, _) if self.looks == 0 && ledger.looks() => Looked::Met(took),

@@ -1,7 +1,8 @@
 //! Whether a wait looks, sleeps or rests, and whether its looks give the core away in between.
 //!
 //! Nothing here knows what else runs on the host. Looking is paid for by the wake-ups that it saves: a look costs what it kept from
-//! others, one during which the scheduler took the core away costs that time, and what a sleep waited for a core is paid in. Giving
+//! others, one during which the scheduler took the core away costs that time. What a sleep waited for a core is paid in, and
+//! costs as much behind a look, which may have used up this thread's share. Giving
 //! away is paid for by what others do meanwhile, and costs the time by which what came was late. So what neighbours, cores and the
 //! peer do is in two accounts and in no rule about them.
 
@@ -27,8 +28,8 @@ pub(crate) enum Looked {
     No(Duration),
     /// What came met a look. Time for which it gave the core away is not counted.
     Met(Duration),
-    /// It slept afterwards. The same.
-    InVain(Duration),
+    /// It slept afterwards. The same, and for how long the scheduler let it wait for a core.
+    InVain(Duration, Duration),
 }
 
 /// A look that lasts longer becomes a sleep.
@@ -133,12 +134,14 @@ impl Ledger {
         self.datagrams = self.datagrams - self.datagrams / WINDOW + datagrams as u64 * PARTS;
         let keeps = !self.gives();
         self.looking += match looked {
-            Looked::No(delayed) => nanos(delayed.saturating_sub(TURN)) as i64,
+            Looked::No(delayed) => stall(delayed),
             Looked::Met(span) if keeps => GAIN - nanos(span) as i64,
             Looked::Met(span) if span <= LONGEST_LOOK => GAIN,
             Looked::Met(span) => LOOK - nanos(span) as i64,
-            Looked::InVain(span) if keeps => -(nanos(span) as i64),
-            Looked::InVain(span) => LOOK - LOOK / VAIN - nanos(span.max(LONGEST_LOOK)) as i64,
+            Looked::InVain(span, delayed) if keeps => -(nanos(span) as i64) - stall(delayed),
+            Looked::InVain(span, delayed) => {
+                LOOK - LOOK / VAIN - nanos(span.max(LONGEST_LOOK)) as i64 - stall(delayed)
+            }
         };
         for account in [&mut self.looking, &mut self.giving] {
             if *account < LOOK {
@@ -147,6 +150,11 @@ impl Ledger {
             *account = (*account).clamp(-MOST, MOST);
         }
     }
+}
+
+/// Of so long a wait for a core, what others took beyond a turn, ns.
+fn stall(delayed: Duration) -> i64 {
+    nanos(delayed.saturating_sub(TURN)) as i64
 }
 
 /// Nanoseconds, of an hour at most: sums of some waits do not overflow.

@@ -4,6 +4,10 @@ use super::*;
 
 /// A sleep that was not kept from a core.
 const NO: Looked = Looked::No(Duration::ZERO);
+/// A look in vain, and a sleep that was not kept from a core.
+fn in_vain(span: Duration) -> Looked {
+    Looked::InVain(span, Duration::ZERO)
+}
 const SHORT: Duration = Duration::from_micros(5);
 const SLICE: Duration = Duration::from_millis(3);
 
@@ -34,7 +38,7 @@ fn policies_that_are_no_choice_learn_nothing() {
         let mut ledger = Ledger::new(policy);
         for span in [1, 10_000, 1, 10_000] {
             let took = Duration::from_micros(span);
-            ledger.ended(took, Looked::InVain(took), 1);
+            ledger.ended(took, in_vain(took), 1);
             meet(&mut ledger, 100);
             assert_eq!(ledger.way(Duration::ZERO), way);
         }
@@ -48,7 +52,7 @@ fn looks_that_meet_what_they_wait_for_pay_for_some_in_vain() {
     let vain = 3 * LONGEST_LOOK;
     for _ in 0..5 {
         assert!(ledger.looks());
-        ledger.ended(vain, Looked::InVain(LONGEST_LOOK), 1);
+        ledger.ended(vain, in_vain(LONGEST_LOOK), 1);
     }
     meet(&mut ledger, 3);
     assert!(ledger.looks(), "what comes soon mostly is looked for");
@@ -62,7 +66,7 @@ fn looks_in_vain(ledger: &mut Ledger, took: Duration) -> usize {
             ledger.gave(SLICE, true);
         }
         let looks = ledger.looks();
-        let looked = if looks { Looked::InVain(LONGEST_LOOK) } else { NO };
+        let looked = if looks { in_vain(LONGEST_LOOK) } else { NO };
         ledger.ended(took, looked, 1);
         looks
     });
@@ -147,8 +151,8 @@ fn a_core_is_given_away_where_it_comes_back_in_turn() {
 fn a_slice_that_a_sleep_lost_is_paid_in_and_a_turn_is_not() {
     let owing = || {
         let mut ledger = keeping();
-        ledger.ended(SLICE, Looked::InVain(LONGEST_LOOK), 1);
-        ledger.ended(SHORT, Looked::InVain(Duration::from_millis(2)), 1);
+        ledger.ended(SLICE, in_vain(LONGEST_LOOK), 1);
+        ledger.ended(SHORT, in_vain(Duration::from_millis(2)), 1);
         assert!(!ledger.looks());
         ledger
     };
@@ -157,6 +161,30 @@ fn a_slice_that_a_sleep_lost_is_paid_in_and_a_turn_is_not() {
         ledger.ended(SHORT, Looked::No(delayed), 1);
         assert_eq!(ledger.looks(), looks);
     }
+}
+
+#[test]
+fn a_slice_lost_behind_a_look_in_vain_is_paid_for() {
+    for (delayed, looks) in [(TURN, true), (SLICE, false)] {
+        let mut ledger = adaptive();
+        meet(&mut ledger, 10);
+        ledger.ended(SHORT, Looked::InVain(SHORT, delayed), 1);
+        assert_eq!(ledger.looks(), looks, "{delayed:?}");
+    }
+    // Where sleeps lose as many slices behind looks as without them, looking saves none.
+    let mut ledger = keeping();
+    let mut looked = 0;
+    for _ in 0..1_000 {
+        let looks = ledger.looks();
+        looked += u32::from(looks);
+        let how = if looks {
+            Looked::InVain(LONGEST_LOOK, SLICE)
+        } else {
+            Looked::No(SLICE)
+        };
+        ledger.ended(SLICE, how, 1);
+    }
+    assert!(looked <= 520, "{looked}");
 }
 
 #[test]
@@ -221,7 +249,7 @@ fn a_rest_has_to_gather() {
 fn waits_of_any_length_are_counted() {
     let mut ledger = adaptive();
     for _ in 0..100 {
-        for looked in [NO, Looked::Met(Duration::MAX), Looked::InVain(Duration::MAX)] {
+        for looked in [NO, Looked::Met(Duration::MAX), in_vain(Duration::MAX)] {
             ledger.ended(Duration::MAX, looked, usize::MAX / 2_usize.pow(32));
         }
     }
