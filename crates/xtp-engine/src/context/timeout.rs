@@ -35,6 +35,7 @@ impl Context {
             }
             return;
         }
+        self.note_sleep(now);
         if let Some(span) = self.timers.next().and_then(|due| slept(due, || Some(due), now)) {
             self.excuse(span, now);
         }

@@ -26,6 +26,8 @@ pub(crate) enum Timer {
 }
 
 const COUNT: usize = 8;
+/// One of these runs while anything is unanswered or unacknowledged: within seconds each is due.
+const WATCHING: [Timer; 4] = [Timer::Wait, Timer::LazyStatus, Timer::Loss, Timer::Rate];
 /// A process that is merely late for its timers has measured well enough.
 const MISSED: Duration = Duration::from_millis(100);
 
@@ -97,10 +99,16 @@ impl Timers {
         !self.at.iter().enumerate().any(others)
     }
 
-    /// WTIMER or LSTIMER were due so long ago that nobody was there then (§3.1).
+    /// WTIMER, LSTIMER, LTIMER or the pace were due so long ago that this host did not run then (§3.1).
     pub(crate) fn were_missed(&self, now: Time) -> bool {
-        let missed = |timer| self.get(timer).is_some_and(|at| at + MISSED < now);
-        missed(Timer::Wait) || missed(Timer::LazyStatus)
+        WATCHING
+            .into_iter()
+            .any(|timer| self.get(timer).is_some_and(|at| at + MISSED < now))
+    }
+
+    /// Whether one of those runs that would show that this host slept.
+    pub(crate) fn are_watching(&self) -> bool {
+        WATCHING.into_iter().any(|timer| self.runs(timer))
     }
 
     pub(crate) fn stop_all(&mut self) {
