@@ -50,7 +50,9 @@ pub(crate) struct Timers {
     pub(crate) decayed: Time,
     pub(crate) created: Time,
     /// FIRSTs sent.
-    pub(crate) firsts: u32,
+    pub(crate) firsts: u16,
+    /// The newest of them did not leave this host: that it is repeated is no expiry of WTIMER.
+    pub(super) first_failed: bool,
     /// When an inactive context answered last (§6.8).
     pub(crate) last_answer: Option<Time>,
 }
@@ -68,6 +70,7 @@ impl Timers {
             decayed: now,
             created: now,
             firsts: 0,
+            first_failed: false,
             last_answer: None,
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::host::{Host, cntl, data, parse};
 use std::time::Duration;
-use xtp_engine::{ContextId, Time, paradigm};
+use xtp_engine::{ContextId, Failure, Time, paradigm};
 use xtp_wire::{
     Body, Caps, Control, Diag, DiagCode, DiagValue, ExtendedTraffic, Format, Header, Key, Options, Packet,
     Traffic, service,
@@ -361,5 +361,23 @@ fn a_question_after_a_lost_answer_tells_no_round_trip() {
         ));
         let stats = host.engine.context(id).expect("it lives").stats();
         assert_eq!(stats.rtt_samples, samples, "sync {sync}");
+    }
+}
+
+/// Its host said that FIRST is too large for the way out, or had no room for it: the shorter one that left instead is the first attempt.
+#[test]
+fn a_first_that_did_not_leave_is_no_attempt() {
+    for failure in [Failure::TooBig { octets: Some(600) }, Failure::NotSent] {
+        let mut host = Host::new();
+        let id = host.open(paradigm::transaction(9));
+        host.write(id, &[1; 1_000], true);
+        host.flush();
+        host.engine.failed(host.now, crate::host::peer(), failure);
+        let sent = host.wait(Duration::from_millis(100));
+        let (left, _) = sent.first().expect("it is repeated at once");
+        let again = host.wait(Duration::from_millis(1_500));
+        let (at, octets) = again.first().expect("it is repeated after WTIMER");
+        assert_eq!(header(octets).format, Format::First);
+        assert_eq!(at.since(*left), Duration::from_secs(1), "{failure:?}");
     }
 }
