@@ -219,7 +219,7 @@ impl Transmitter {
         }
         let now_missing = self.stream.nxt.saturating_sub(member.rseq);
         let missing = self.judge.lacked.get(&index).copied().unwrap_or(now_missing);
-        let trickle = patience.saturating_add(Duration::from_secs(missing / TRICKLE));
+        let trickle = patience.saturating_add(Duration::from_millis(missing * 1_000 / TRICKLE));
         // One that holds the window to the end and does not come nearer to it, however often it is heard, is no other case.
         let waits = slow != Slow::Wait && member.is_holder() && now_missing > 0;
         let stands = self.judge.sent_since.filter(|_| waits);
