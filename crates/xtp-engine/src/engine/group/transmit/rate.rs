@@ -228,6 +228,11 @@ impl RateControl {
         self.control.on_sent(Sent { now, sync, idle });
     }
 
+    /// So many octets left that are none of the stream: they wait for no rate, and the stream waits for them.
+    pub(super) fn took_beside(&mut self, octets: u64) {
+        self.bucket.owe(octets);
+    }
+
     /// The path could carry more, but there is no more to be sent, or nobody has room for it.
     pub(super) fn nothing_to_send(&mut self) {
         let in_flight = self.in_flight();
