@@ -190,12 +190,8 @@ impl Context {
                 Duration::ZERO
             }
         };
-        // Nobody knows how long this packet has waited for us.
-        if self.timers.were_missed(now) {
-            return None;
-        }
         let sample = now.since(sent).saturating_sub(delay).max(Duration::from_nanos(1));
-        self.rtt.sample_of(echo, sample)
+        self.measure(echo, sample)
     }
 
     /// When the packet with this sync left, if it is still known.

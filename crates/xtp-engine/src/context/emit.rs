@@ -154,6 +154,7 @@ impl Context {
             self.timers.created = env.now;
         }
         self.transition(Transition::UserOpens);
+        self.timers.first_failed = false;
         let sync = self.next_sync();
         let payload = self.payload(&segment);
         let draft = Draft {
@@ -176,7 +177,7 @@ impl Context {
             },
             &payload,
         );
-        self.timers.firsts += 1;
+        self.timers.firsts = self.timers.firsts.saturating_add(1);
         if let Some(opening) = &mut self.opening
             && self.timers.firsts == 1
         {

@@ -377,14 +377,18 @@ impl Timers {
             decayed,
             created,
             firsts,
+            first_failed,
             last_answer,
         } = self;
         for moment in [created, decayed, last_sent, last_heard] {
             fields.time(moment);
         }
-        for count in [waits, blocked_waits, user_waits, firsts] {
+        let mut all_firsts = u32::from(*firsts);
+        for count in [waits, blocked_waits, user_waits, &mut all_firsts] {
             fields.small(count);
         }
+        *firsts = all_firsts as u16;
+        fields.flag(first_failed);
         fields.option(last_answer, Fields::time);
         fields.option(&mut silence, Fields::time);
         fields.option(&mut wait, Fields::time);

@@ -147,6 +147,7 @@ impl Context {
 
     pub(super) fn note_arrival(&mut self, env: &mut Env<'_>, input: &Input<'_>) {
         let header = &input.packet.header;
+        self.note_sleep(env.now);
         self.stats.packets_received += 1;
         if input.src == self.peer.addr {
             self.peer.received += input.octets as u64;

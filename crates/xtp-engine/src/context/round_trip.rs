@@ -14,6 +14,30 @@ use xtp_wire::Options;
 const SAMPLES: u64 = 3;
 
 impl Context {
+    /// A timer expired so long ago that this host did not run then: packets that left before measure nothing (§3.1). Asked before
+    /// a packet or the turn stops timers.
+    #[inline]
+    pub(super) fn note_sleep(&mut self, now: Time) {
+        if self.timers.were_missed(now) {
+            self.rtt.host_slept(self.writer.sync_out);
+        }
+    }
+
+    /// Takes a sample of the packet `echo` (§3.1). Where nothing waited, no timer would have shown a sleep of this host: what took
+    /// longer than a timer would have waited is taken for one.
+    pub(super) fn measure(&mut self, echo: u32, sample: Duration) -> Option<Duration> {
+        if sample > self.rtt.wtimer_base() && !self.awaits_report() {
+            self.rtt.host_slept(self.writer.sync_out);
+        }
+        self.rtt.sample_of(echo, sample)
+    }
+
+    /// Something was sent that a timer watches, until it is answered or acknowledged.
+    fn awaits_report(&self) -> bool {
+        let writer = &self.writer;
+        !writer.inflight.is_empty() || !writer.requests.open.is_empty() || self.timers.are_watching()
+    }
+
     /// The responder's key came back: it left with its first packet at the earliest.
     pub(super) fn note_use_of_key(&mut self, now: Time) {
         let told = self.sent_at(self.writer.first_sync);

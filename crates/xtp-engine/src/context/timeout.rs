@@ -17,7 +17,7 @@ use core::time::Duration;
 use xtp_wire::{DiagValue, Options};
 
 /// FIRST repeats carry the same data twice, then a prefix that fits every path (§2.4.2).
-const FULL_REPEATS: u32 = 3;
+const FULL_REPEATS: u16 = 3;
 /// A peer that is merely slow or stopped for a moment is not taken for a legacy one (§2.7, D-68). The fourth FIRST to a peer of which
 /// nothing is known leaves after 4.5 to 5 s.
 const SILENCE_OF_A_LEGACY_PEER: Duration = Duration::from_millis(4_500);
@@ -35,6 +35,7 @@ impl Context {
             }
             return;
         }
+        self.note_sleep(now);
         if let Some(span) = self.timers.next().and_then(|due| slept(due, || Some(due), now)) {
             self.excuse(span, now);
         }
@@ -158,7 +159,7 @@ impl Context {
         self.stats.wtimer_expiries += 1;
         self.timers.unanswered_since.get_or_insert(env.now);
         if self.state == State::Opening || self.reader.end_pending {
-            self.timers.waits += 1;
+            self.timers.waits += u32::from(!self.timers.first_failed);
             if self.falls_back(env.now)
                 && let Some(opening) = &mut self.opening
             {

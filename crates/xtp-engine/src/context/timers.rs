@@ -26,6 +26,8 @@ pub(crate) enum Timer {
 }
 
 const COUNT: usize = 8;
+/// One of these runs while anything is unanswered or unacknowledged: within seconds each is due.
+const WATCHING: [Timer; 4] = [Timer::Wait, Timer::LazyStatus, Timer::Loss, Timer::Rate];
 /// A process that is merely late for its timers has measured well enough.
 const MISSED: Duration = Duration::from_millis(100);
 
@@ -48,7 +50,9 @@ pub(crate) struct Timers {
     pub(crate) decayed: Time,
     pub(crate) created: Time,
     /// FIRSTs sent.
-    pub(crate) firsts: u32,
+    pub(crate) firsts: u16,
+    /// The newest of them did not leave this host: that it is repeated is no expiry of WTIMER.
+    pub(super) first_failed: bool,
     /// When an inactive context answered last (§6.8).
     pub(crate) last_answer: Option<Time>,
 }
@@ -66,6 +70,7 @@ impl Timers {
             decayed: now,
             created: now,
             firsts: 0,
+            first_failed: false,
             last_answer: None,
         }
     }
@@ -97,10 +102,16 @@ impl Timers {
         !self.at.iter().enumerate().any(others)
     }
 
-    /// WTIMER or LSTIMER were due so long ago that nobody was there then (§3.1).
+    /// WTIMER, LSTIMER, LTIMER or the pace were due so long ago that this host did not run then (§3.1).
     pub(crate) fn were_missed(&self, now: Time) -> bool {
-        let missed = |timer| self.get(timer).is_some_and(|at| at + MISSED < now);
-        missed(Timer::Wait) || missed(Timer::LazyStatus)
+        WATCHING
+            .into_iter()
+            .any(|timer| self.get(timer).is_some_and(|at| at + MISSED < now))
+    }
+
+    /// Whether one of those runs that would show that this host slept.
+    pub(crate) fn are_watching(&self) -> bool {
+        WATCHING.into_iter().any(|timer| self.runs(timer))
     }
 
     pub(crate) fn stop_all(&mut self) {

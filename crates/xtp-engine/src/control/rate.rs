@@ -85,6 +85,13 @@ impl TokenBucket {
     pub(crate) fn take(&mut self, octets: u64) {
         if !self.is_off() {
             self.expect(octets);
+            self.owe(octets);
+        }
+    }
+
+    /// So many octets started without waiting for tokens: what waits for them waits longer.
+    pub(crate) fn owe(&mut self, octets: u64) {
+        if !self.is_off() {
             let cost = i64::try_from(octets).unwrap_or(i64::MAX).saturating_mul(OCTET);
             self.level = self.level.saturating_sub(cost).max(-MOST_OWED);
         }

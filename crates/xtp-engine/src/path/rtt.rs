@@ -27,17 +27,25 @@ pub(crate) struct Rtt {
     /// In nanoseconds: half the size of a `Duration`.
     var: u64,
     latest: Option<Duration>,
-    samples: u64,
-    /// What left before the end of the last silence of the peer.
-    held: Option<Held>,
+    samples: u32,
+    /// Packets up to here left before the end of the last silence of the peer, and may have waited for its program.
+    held_to: u32,
+    held: Held,
+    has_slept: bool,
+    /// Packets up to here left before this host slept.
+    slept_to: u32,
 }
 
-/// Packets up to `sync` left while the peer was silent: they may have waited for its program, and not on the path.
-#[derive(Copy, Clone, Debug, Default)]
-struct Held {
-    sync: u32,
-    /// One of them counted as a sample.
-    counted: bool,
+/// What packets that left during a silence of the peer may tell.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+enum Held {
+    /// None of them is unanswered.
+    #[default]
+    Nothing,
+    /// One sample.
+    Counts,
+    /// Nothing: one counted.
+    Counted,
 }
 
 impl Rtt {
@@ -51,27 +59,39 @@ impl Rtt {
 
     /// A packet of the peer ended its silence; `sync` is the newest that had left by then.
     pub(crate) fn silence_ended(&mut self, sync: u32) {
-        self.held = Some(Held { sync, counted: false });
+        (self.held, self.held_to) = (Held::Counts, sync);
+    }
+
+    /// This host did not run for a while; `sync` is the newest packet that had left by then.
+    #[cold]
+    pub(crate) fn host_slept(&mut self, sync: u32) {
+        (self.has_slept, self.slept_to) = (true, sync);
     }
 
     /// Takes one sample of the packet `echo`, already reduced by the delay the answer carried; what counts of it. Of all that a
     /// silence held back one counts, as no more than twice WTIMER: a path that became longer is learned in some such steps.
+    /// Answers to packets that left before this host slept may have waited for it, in one batch or several: none of them counts.
     pub(crate) fn sample_of(&mut self, echo: u32, sample: Duration) -> Option<Duration> {
-        let sample = match self.held.take() {
-            Some(held) if !serial_gt(echo, held.sync) => self.held_sample(held, sample)?,
-            _ => sample,
+        if self.has_slept && !serial_gt(echo, self.slept_to) {
+            return None;
+        }
+        self.has_slept = false;
+        if self.held != Held::Nothing && serial_gt(echo, self.held_to) {
+            self.held = Held::Nothing;
+        }
+        let sample = match self.held {
+            Held::Nothing => sample,
+            Held::Counts => self.held_sample(sample),
+            Held::Counted => return None,
         };
         self.sample(sample);
         Some(sample)
     }
 
     #[cold]
-    fn held_sample(&mut self, held: Held, sample: Duration) -> Option<Duration> {
-        self.held = Some(Held {
-            counted: true,
-            ..held
-        });
-        (!held.counted).then(|| sample.min(2 * self.wtimer_base()))
+    fn held_sample(&mut self, sample: Duration) -> Duration {
+        self.held = Held::Counted;
+        sample.min(2 * self.wtimer_base())
     }
 
     /// Takes one sample.
@@ -89,7 +109,7 @@ impl Rtt {
             }
         }
         self.latest = Some(sample);
-        self.samples += 1;
+        self.samples = self.samples.saturating_add(1);
     }
 
     /// Smoothed round trip; `None` until the first sample.
@@ -109,7 +129,7 @@ impl Rtt {
 
     /// Samples taken since creation or [`Rtt::reset`].
     pub(crate) fn samples(&self) -> u64 {
-        self.samples
+        self.samples.into()
     }
 
     /// What it began with.
@@ -156,17 +176,20 @@ impl Rtt {
             var,
             latest,
             samples,
+            held_to,
             held,
+            has_slept,
+            slept_to,
         } = self;
         fields.option(initial, Fields::span);
         fields.option(srtt, Fields::span);
         fields.number(var);
         fields.option(latest, Fields::span);
-        fields.number(samples);
-        fields.option(held, |fields, held| {
-            fields.small(&mut held.sync);
-            fields.flag(&mut held.counted);
-        });
+        for count in [samples, held_to, slept_to] {
+            fields.small(count);
+        }
+        fields.choice(held, &[Held::Nothing, Held::Counts, Held::Counted]);
+        fields.flag(has_slept);
     }
 
     /// Forgets everything: the path is another one (§7.6).

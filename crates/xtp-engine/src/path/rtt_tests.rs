@@ -112,3 +112,19 @@ fn a_path_that_became_longer_is_learned_although_every_answer_ends_a_silence() {
     assert!(rtt.srtt().unwrap() > ms(300), "{:?}", rtt.srtt());
     assert!(rtt.wtimer_base() > ms(600), "{:?}", rtt.wtimer_base());
 }
+
+#[test]
+fn nothing_that_left_before_this_host_slept_is_a_sample() {
+    let mut rtt = Rtt::new(None);
+    rtt.sample(ms(10));
+    rtt.host_slept(100);
+    // Its question after the sleep was not answered at once: what the peer's silence held back is what this host's sleep did.
+    rtt.silence_ended(101);
+    assert_eq!(rtt.sample_of(99, ms(29_000)), None);
+    assert_eq!(rtt.sample_of(100, ms(29_000)), None);
+    assert_eq!(rtt.sample_of(102, ms(12)), Some(ms(12)), "it left afterwards");
+    assert_eq!(rtt.sample_of(103, ms(12)), Some(ms(12)));
+    rtt.host_slept(104);
+    rtt.reset();
+    assert_eq!(rtt.sample_of(104, ms(12)), Some(ms(12)), "of another path");
+}

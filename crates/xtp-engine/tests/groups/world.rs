@@ -325,12 +325,13 @@ impl<'a> World<'a> {
     /// Runs until every party is over; whether all are.
     pub(crate) fn run(&mut self) -> bool {
         let end = self.now + LIMIT;
-        while !self.is_over() {
-            if !self.step(end) {
+        loop {
+            // What came last may have ended the last party: it is over now, and not at the next timer.
+            (0..self.hosts.len()).for_each(|host| self.turn(host));
+            if self.is_over() || !self.step(end) {
                 return self.is_over();
             }
         }
-        true
     }
 
     /// Runs for so long.

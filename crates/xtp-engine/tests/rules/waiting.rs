@@ -3,10 +3,10 @@
 
 use crate::host::{Host, cntl, data, parse};
 use std::time::Duration;
-use xtp_engine::{ContextId, Time, paradigm};
+use xtp_engine::{ContextId, Failure, Time, paradigm};
 use xtp_wire::{
     Body, Caps, Control, Diag, DiagCode, DiagValue, ExtendedTraffic, Format, Header, Key, Options, Packet,
-    Traffic,
+    Traffic, service,
 };
 
 const WHILE: Duration = Duration::from_secs(24);
@@ -216,26 +216,94 @@ fn nor_has_who_was_to_ask_later() {
     let two = header(&host.flush()[0]);
     assert!(!two.options.contains(Options::SREQ));
     host.now = host.now + Duration::from_secs(4);
-    let control = Control {
-        rseq: 6,
-        alloc: 10_000,
-        echo: two.sync,
-    };
-    let data = crate::host::plain(b"reply");
-    let body = Body::Xdata {
-        control,
-        delay_us: 0,
-        data,
-    };
-    host.give(&answer(
-        &first,
-        crate::host::packet(501, 0, Options::empty(), body),
-    ));
+    reply(&mut host, &first, 0, (6, two.sync));
     let stats = host.engine.context(id).expect("open").stats();
     assert_eq!(
         (stats.rtt, stats.octets_acknowledged),
         (Some(Duration::from_millis(20)), 6)
     );
+}
+
+/// The peer's five octets at `seq`, that acknowledge `rseq` and echo `echo`.
+fn reply(host: &mut Host, first: &Header, seq: u64, (rseq, echo): (u64, u32)) -> Vec<Vec<u8>> {
+    let control = Control {
+        rseq,
+        alloc: 10_000,
+        echo,
+    };
+    let body = Body::Xdata {
+        control,
+        delay_us: 0,
+        data: crate::host::plain(b"reply"),
+    };
+    let sync = 501 + seq as u32;
+    host.give(&answer(
+        first,
+        crate::host::packet(sync, seq, Options::empty(), body),
+    ))
+}
+
+/// The first of the answers that lay in the socket stops the timer that was missed, and the others are taken after a turn.
+#[test]
+fn a_sleep_measures_nothing_although_its_answers_are_taken_one_by_one() {
+    let mut host = Host::new();
+    let id = host.open(paradigm::stream(9));
+    host.write(id, b"one", false);
+    let first = header(&host.flush()[0]);
+    host.now = host.now + Duration::from_millis(20);
+    host.give(&terms(&first, Caps::XDATA));
+    let mut left = Vec::new();
+    for _ in 0..3 {
+        host.write(id, b"two", false);
+        left.push(header(&host.flush()[0]).sync);
+    }
+    let rtt = |host: &Host| host.engine.context(id).expect("open").stats().rtt;
+    host.now = host.now + Duration::from_secs(29);
+    for (count, sync) in (0..).zip(left) {
+        reply(&mut host, &first, 5 * count, (6 + 3 * count, sync));
+        assert_eq!(rtt(&host), Some(Duration::from_millis(20)), "packet {count}");
+    }
+    // What leaves afterwards measures again.
+    host.write(id, b"two", false);
+    let later = header(&host.flush()[0]).sync;
+    host.now = host.now + Duration::from_millis(28);
+    reply(&mut host, &first, 15, (15, later));
+    assert_eq!(rtt(&host), Some(Duration::from_millis(21)));
+}
+
+/// A responder that has answered waits for nothing, so no timer tells it that it was stopped: the next packet of its peer, which lay in its
+/// socket, echoes the answer.
+#[test]
+fn a_sleep_in_which_nothing_was_awaited_measures_nothing() {
+    for (slept, measured) in [(29_000, None), (40, Some(Duration::from_millis(30)))] {
+        let mut host = Host::new();
+        let terms = ExtendedTraffic {
+            service: service::STREAM,
+            caps: Caps::XCNTL | Caps::XDATA,
+            credit: 10_000,
+            ..ExtendedTraffic::default()
+        };
+        let request =
+            crate::host::extended(crate::host::KEY, terms, 500, Options::SREQ | Options::EOM, b"one");
+        let sent = host.give(&request);
+        let id = host.accepted()[0];
+        let told = header(&sent[0]);
+        assert_eq!((told.format, sent.len()), (Format::Tcntl, 1));
+        host.now = host.now + Duration::from_millis(slept);
+        let control = Control {
+            rseq: 0,
+            alloc: 10_000,
+            echo: told.sync,
+        };
+        let body = Body::Xdata {
+            control,
+            delay_us: 10_000,
+            data: crate::host::plain(b"two"),
+        };
+        host.give(&crate::host::packet(501, 3, Options::EOM, body));
+        let stats = host.engine.context(id).expect("open").stats();
+        assert_eq!((stats.rtt, stats.octets_received), (measured, 6));
+    }
 }
 
 /// A question of the peer's own echoes what came last. It is no answer to what was lost before that.
@@ -293,5 +361,23 @@ fn a_question_after_a_lost_answer_tells_no_round_trip() {
         ));
         let stats = host.engine.context(id).expect("it lives").stats();
         assert_eq!(stats.rtt_samples, samples, "sync {sync}");
+    }
+}
+
+/// Its host said that FIRST is too large for the way out, or had no room for it: the shorter one that left instead is the first attempt.
+#[test]
+fn a_first_that_did_not_leave_is_no_attempt() {
+    for failure in [Failure::TooBig { octets: Some(600) }, Failure::NotSent] {
+        let mut host = Host::new();
+        let id = host.open(paradigm::transaction(9));
+        host.write(id, &[1; 1_000], true);
+        host.flush();
+        host.engine.failed(host.now, crate::host::peer(), failure);
+        let sent = host.wait(Duration::from_millis(100));
+        let (left, _) = sent.first().expect("it is repeated at once");
+        let again = host.wait(Duration::from_millis(1_500));
+        let (at, octets) = again.first().expect("it is repeated after WTIMER");
+        assert_eq!(header(octets).format, Format::First);
+        assert_eq!(at.since(*left), Duration::from_secs(1), "{failure:?}");
     }
 }

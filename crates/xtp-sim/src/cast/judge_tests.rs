@@ -172,6 +172,32 @@ fn nobody_is_done_without_everything() {
     assert!(said.contains("is said to be done and has"), "{said}");
 }
 
+/// What the program before said that had its address is read when the next one runs there, which has read nothing.
+#[test]
+fn who_is_done_may_have_been_started_again() {
+    let mut world = played(|plan| plan.options.confirm = Confirm::Delivered);
+    let done = world.sender.reports[0].member;
+    let at = world.sender.reports[0].address;
+    let mut members = world.members.iter_mut();
+    let one = members.find(|member| member.now.address == at).expect("a member");
+    one.now.confirmed = false;
+    let next = crate::cast::member::ProgramRun {
+        had: 0,
+        read: 0,
+        ..one.now.clone()
+    };
+    one.before.push(core::mem::replace(&mut one.now, next));
+    one.check.next = 0;
+    one.left = true;
+    assert_eq!(world.news_of(&[GroupEvent::Done(done)]), None);
+    let before = world.members.iter_mut().flat_map(|member| &mut member.before);
+    before.for_each(|run| run.read -= 1);
+    let said = world
+        .news_of(&[GroupEvent::Done(done)])
+        .expect("it had not read all");
+    assert!(said.contains("its user has read"), "{said}");
+}
+
 #[test]
 fn repairs_beyond_the_bound_are_too_many() {
     let mut world = played(|plan| {

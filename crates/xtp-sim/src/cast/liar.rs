@@ -4,7 +4,7 @@
 use core::net::SocketAddr;
 use std::time::Duration;
 
-use xtp_engine::group::{Feedback, Require, Slow};
+use xtp_engine::group::{Feedback, Mode, Require, Slow};
 use xtp_wire::{
     Body, Control, DELAY_NONE, Gnack, GnackBlock, GroupHeader, GroupTerms, MAX_GNACK_BLOCKS, Options, Packet,
     ToMember, ToTransmitter, Traffic, Xcntl,
@@ -307,6 +307,7 @@ impl LiarPlan {
     /// How long it holds up the others, who took `usual` without it and among whom somebody is found silent in `once`: a tenth of a
     /// second or four round trips, and a judgement, since its last word where only that counts (§9.10). Until then it may be the pacemaker,
     /// and the rate takes as long as the whole stream at most to be found again. And polls are as much rarer as one more member makes them.
+    /// Whose words go to all silences those who damp their answers: each window then waits for the turn of its bucket (§9.18).
     pub(super) fn holds_up(&self, plan: &CastPlan, usual: Duration, once: Duration) -> Duration {
         let ways = plan
             .members
@@ -316,7 +317,12 @@ impl LiarPlan {
         let silence = if self.lie.shows() { Duration::ZERO } else { once };
         let slowed = if self.lie.slows() { usual } else { Duration::ZERO };
         let known = BEHIND.max(4 * round_trip) + LOOKS + 2 * self.every + 2 * plan.bucket_turn();
-        known + silence + slowed + usual / plan.members.len() as u32 + plan.crowding()
+        let damps = matches!(plan.options.mode, Mode::Bucket(buckets) if buckets.damping);
+        let damped = match self.to_all && damps {
+            true => plan.bucket_turn() * plan.windows(),
+            false => Duration::ZERO,
+        };
+        known + silence + slowed + damped + usual / plan.members.len() as u32 + plan.crowding()
     }
 }
 
@@ -334,9 +340,14 @@ impl CastPlan {
             feedback.spread(1)
         };
         let longer = spread(self.members.len() + 1).saturating_sub(spread(self.members.len()));
+        longer * self.windows()
+    }
+
+    /// In how many windows the stream leaves at most, and two.
+    fn windows(&self) -> u32 {
         let rooms = self.members.iter().map(|member| member.join.capacity);
         let window = rooms.fold(self.options.window, u64::min).max(1);
-        longer * (self.octets() / window + 2) as u32
+        (self.octets() / window + 2) as u32
     }
 }
 

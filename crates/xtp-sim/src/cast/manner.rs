@@ -35,13 +35,14 @@ impl CastPlan {
         };
         let members = self.members.len() as u32;
         let pace = Duration::from_secs(members.into()) / self.options.feedback_rate;
-        let turns = if buckets.classic {
-            buckets.buckets.into()
-        } else {
-            1
+        // What is found in a classic bucket is as old as there are buckets, and one that waits for a message is asked for after 55 ms (§9.17).
+        let (turns, least) = match (buckets.classic, buckets.cycle) {
+            (true, Cycle::Message) => (buckets.buckets.into(), 55),
+            (true, Cycle::Timer) => (buckets.buckets.into(), 10),
+            (false, _) => (1, 10),
         };
         let packets = (self.octets() / self.options.datagram as u64) as u32 + 1;
-        pace.max(Duration::from_millis(10)) * turns * packets
+        pace.max(Duration::from_millis(least)) * turns * packets
     }
 
     /// How long it takes until a bucket is applied that opens now (§9.17): a question, the spread of its answers, and its turn.

@@ -371,3 +371,33 @@ fn patience_with_an_anonymous_one_begins_when_it_is_asked_alone() {
         assert_eq!(stage.events.contains(&out), is_out, "{:?}", stage.events);
     }
 }
+
+/// It was asked nothing in the first second of its silence, and everything left in the third: that does not make the first one count.
+#[test]
+fn patience_with_one_that_was_anonymous_began_when_it_was_asked() {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        mode: Mode::Bucket(ripe()),
+        window: WINDOW,
+        slow: Slow::Wait,
+        patience: 4 * SECOND,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::new(2, key));
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.run(2 * SECOND);
+    stage.write(2 * PACKET as usize);
+    stage.finish();
+    let out = GroupEvent::Dropped(MemberId(1), DropReason::Silent);
+    for (half_seconds, is_out) in [(5, false), (2, true)] {
+        for _ in 0..half_seconds {
+            stage.run(SECOND / 2);
+            let sent = stage.position();
+            answer(&mut stage, &one, sent, &[]);
+        }
+        assert_eq!(stage.events.contains(&out), is_out, "{:?}", stage.events);
+    }
+}

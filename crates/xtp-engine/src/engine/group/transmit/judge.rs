@@ -149,6 +149,19 @@ impl Transmitter {
         self.is_anonymous() && quiet >= (patience / MISSED_SHARE + ASKED_ALONE).min(patience)
     }
 
+    /// For how long a member that was heard last at `heard` was asked nothing by name: in buckets until polls ask all, when everything
+    /// has left, or until its silence is noticed (§9.17). That is no silence of it, also when it ends.
+    fn unasked(&self, heard: Time) -> Duration {
+        if self.buckets.is_none() {
+            return Duration::ZERO;
+        }
+        let polled = self
+            .judge
+            .sent_since
+            .map_or(Duration::MAX, |since| since.since(heard));
+        polled.min(self.options.patience / MISSED_SHARE)
+    }
+
     /// Whether somebody was not heard for so long that it is to be asked by itself: of a short patience few polls fit, and losing
     /// two of them makes nobody a dead one.
     fn is_missed(&self, heard: Time, now: Time) -> bool {
@@ -196,9 +209,7 @@ impl Transmitter {
         let begun = |since: Time| member.joined.max(since).min(since + patience);
         let rest = self.judge.rest_since.map(begun);
         let waited = match (slow, rest, self.judge.only_laggards_since) {
-            // An anonymous one is asked by itself when it was not heard for so long (§9.17): until then its silence does not count.
-            (Slow::Wait, ..) if self.is_anonymous() => quiet.saturating_sub(patience / MISSED_SHARE),
-            (Slow::Wait, ..) => quiet,
+            (Slow::Wait, ..) => quiet.saturating_sub(self.unasked(member.heard)),
             (_, Some(since), _) => now.since(since).min(quiet),
             (_, None, Some(since)) => now.since(begun(since)).min(quiet),
             _ => Duration::ZERO,
@@ -208,7 +219,7 @@ impl Transmitter {
         }
         let now_missing = self.stream.nxt.saturating_sub(member.rseq);
         let missing = self.judge.lacked.get(&index).copied().unwrap_or(now_missing);
-        let trickle = patience.saturating_add(Duration::from_secs(missing / TRICKLE));
+        let trickle = patience.saturating_add(Duration::from_millis(missing * 1_000 / TRICKLE));
         // One that holds the window to the end and does not come nearer to it, however often it is heard, is no other case.
         let waits = slow != Slow::Wait && member.is_holder() && now_missing > 0;
         let stands = self.judge.sent_since.filter(|_| waits);

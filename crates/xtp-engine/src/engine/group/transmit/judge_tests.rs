@@ -387,11 +387,11 @@ fn a_slow_one_is_given_time_for_all_that_it_lacked() {
     let echo = newest(&stage.heard);
     one.status(&mut stage, 700_000, echo, Options::RCLOSE);
     let out = GroupEvent::Dropped(MemberId(1), DropReason::TooSlow);
-    for second in 1..=20 {
-        stage.run(SECOND);
-        other.status(&mut stage, second * 20_000, echo, Options::empty());
-        // 700 000 octets at 64 KiB a second are ten seconds and more, two are the patience.
-        assert_eq!(stage.events.contains(&out), second > 12, "after {second} s");
+    for half in 1..=40 {
+        stage.run(SECOND / 2);
+        other.status(&mut stage, half * 10_000, echo, Options::empty());
+        // 700 000 octets at 64 KiB a second are 10.7 seconds, two are the patience.
+        assert_eq!(stage.events.contains(&out), half > 25, "after {half} halves");
     }
 }
 

@@ -72,6 +72,8 @@ pub(super) struct Line {
     pub(super) protection: Protection,
     /// What packets of the stream carry (§9.11).
     mark: Ecn,
+    /// Octets of all copies of what was no packet of the stream, since the rate was told of them last.
+    pub(super) beside: u64,
     pub(super) stats: CastStats,
 }
 
@@ -96,6 +98,7 @@ impl Line {
             ending: Options::empty(),
             protection: Protection::Header,
             mark: Ecn::NotEct,
+            beside: 0,
             stats: CastStats::default(),
         }
     }
@@ -154,6 +157,9 @@ impl Line {
         let octets = emit::push(out, &self.routes, &packet, payload, protection) as u64;
         self.log.note(self.sync, now, octets);
         self.stats.octets_sent += octets * self.copies();
+        if !of_stream {
+            self.beside += octets * self.copies();
+        }
         octets
     }
 

@@ -39,6 +39,8 @@ pub(super) struct Member {
     pub(super) least_round_trip: Duration,
     /// What it says it receives, octets a second; 0 unknown.
     pub(super) rate: u64,
+    /// When it said that last, or joined: it is measured since then.
+    pub(super) rated: Time,
     /// Which packets of the stream came to it.
     pub(super) hearing: Hearing,
     /// Packets that came to it as ECT(0), ECT(1) and CE, by what it said last.
@@ -83,6 +85,15 @@ pub(super) struct Member {
 }
 
 impl Member {
+    /// It says how much it receives a second, unless that is 0; since when that is measured.
+    pub(super) fn note_rate(&mut self, rate: u64, now: Time) -> Time {
+        if rate == 0 {
+            return now;
+        }
+        self.rate = rate;
+        core::mem::replace(&mut self.rated, now)
+    }
+
     /// One that this T names, and of which nothing else is known.
     pub(super) fn new(own: u64, now: Time, round_trip: Option<Duration>) -> Self {
         Self {
@@ -105,6 +116,7 @@ impl Member {
             marks: [0; 3],
             misses: 0,
             heard: now,
+            rated: now,
             doubt: None,
             claimed: None,
             joined: now,

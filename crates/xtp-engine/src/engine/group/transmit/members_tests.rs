@@ -59,3 +59,17 @@ fn who_is_not_on_the_list_holds_nobody_up() {
     members.turn(0, MemberState::Done(false), Time::ZERO);
     assert!(members.all_settled() && members.anybody_holds());
 }
+
+/// A receiver measures from one status with a rate to the next. An answer to a letter between them has none.
+#[test]
+fn a_rate_is_measured_since_the_last_one_was_told() {
+    let at = |millis: u64| Time::from_nanos(millis * 1_000_000);
+    let mut member = Member::new(1, at(0), None);
+    assert_eq!(member.note_rate(0, at(500)), at(500), "no measurement");
+    assert_eq!((member.note_rate(19_000, at(900)), member.rate), (at(0), 19_000));
+    assert_eq!((member.note_rate(0, at(1_000)), member.rate), (at(1_000), 19_000));
+    assert_eq!(
+        (member.note_rate(400_000, at(1_100)), member.rate),
+        (at(900), 400_000)
+    );
+}

@@ -228,6 +228,11 @@ impl RateControl {
         self.control.on_sent(Sent { now, sync, idle });
     }
 
+    /// So many octets left that are none of the stream: they wait for no rate, and the stream waits for them.
+    pub(super) fn took_beside(&mut self, octets: u64) {
+        self.bucket.owe(octets);
+    }
+
     /// The path could carry more, but there is no more to be sent, or nobody has room for it.
     pub(super) fn nothing_to_send(&mut self) {
         let in_flight = self.in_flight();
@@ -331,7 +336,7 @@ impl RateControl {
         }
     }
 
-    /// A report: it echoes what left as `after`; the one before of this member came at `before`.
+    /// A report: it echoes what left as `after`; its rate is measured since `before`.
     pub(super) fn on_echo(
         &mut self,
         (index, member): (u32, &Member),
@@ -364,7 +369,8 @@ impl RateControl {
         }
     }
 
-    /// Whether a member received much less a second than the pacemaker since `before`, when it reported last. Where that was while nothing
+    /// Whether a member received much less a second than the pacemaker since `before`, when it told its rate last. What it answered
+    /// between, a letter to it alone, begins no measurement. Where that was while nothing
     /// left, a member that is further away has received less of what left since without being slower.
     fn receives_less(&self, member: &Member, before: Time, now: Time) -> bool {
         let running = self.running + member.round_trip.unwrap_or_default();

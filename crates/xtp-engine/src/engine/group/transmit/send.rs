@@ -55,6 +55,7 @@ impl Transmitter {
         self.say_rows(env, out);
         let now = env.now;
         self.rate.refill(now);
+        self.rate.took_beside(core::mem::take(&mut self.line.beside));
         let mut sent = 0;
         while sent < TRAIN && self.has_something() && self.rate.may_send() {
             self.line.mark_stream(self.rate.mark());

@@ -157,12 +157,12 @@ impl Transmitter {
         if !report.answers_letter && !self.line.has_left(control.echo) {
             return;
         }
-        let before = core::mem::replace(&mut member.heard, env.now);
+        member.heard = env.now;
         member.misses = 0;
         member.doubt = None;
         self.take_needs(index, report);
         self.take_marks(index, report, env.now);
-        self.take_echo(index, report, (before, env.now));
+        self.take_echo(index, report, env.now);
         if self.members.advance(index, control.rseq, control.alloc) {
             self.members.get_mut(index).progressed = env.now;
             self.polls.progress();
@@ -182,7 +182,7 @@ impl Transmitter {
     }
 
     /// The round trip, and what the controller learns.
-    fn take_echo(&mut self, index: u32, report: &Report<'_>, (before, now): (Time, Time)) {
+    fn take_echo(&mut self, index: u32, report: &Report<'_>, now: Time) {
         let measures = self.measures(self.members.get(index).told);
         let member = self.members.get_mut(index);
         let echo = report.control.echo;
@@ -196,9 +196,7 @@ impl Transmitter {
             return;
         }
         member.echo = echo;
-        if report.rate > 0 {
-            member.rate = report.rate;
-        }
+        let before = member.note_rate(report.rate, now);
         let Some(sent) = self.line.log.get(echo) else {
             return;
         };

@@ -270,3 +270,37 @@ fn announcements_take_a_quarter_of_the_rate_at_most() {
         "one copy takes 20 ms of this rate"
     );
 }
+
+/// Announcements, polls and all else that is none of the stream go to each host as well.
+#[test]
+fn what_is_said_beside_the_stream_is_within_the_rate() {
+    let mut stage = Stage::to(
+        Target::Each((1..=50).map(host).collect()),
+        CastOptions {
+            expect: Some(1),
+            rate: Rate {
+                octets_per_second: 200_000,
+                burst: 3_000,
+            },
+            fec: None,
+            ..CastOptions::default()
+        },
+    );
+    stage.flush();
+    let mut one = Actor::new(1, stage.key());
+    one.enter(&mut stage);
+    stage.write(1_000_000);
+    let octets = |stage: &Stage| stage.heard.iter().map(Heard::len).sum::<usize>();
+    let before = octets(&stage);
+    for _ in 0..100 {
+        stage.run(100 * MS);
+        let (came, echo) = (stage.position(), newest(&stage.heard));
+        one.status(&mut stage, came, echo, Options::empty());
+    }
+    let octets = octets(&stage) - before;
+    // One announcement to all may leave at once.
+    assert!(
+        (1_900_000..2_100_000).contains(&octets),
+        "{octets} in ten seconds"
+    );
+}
