@@ -3,8 +3,6 @@
 //! Every call is the same turn: `poll_socket` (datagrams in), a command or a look, `turn` (trains out). Nothing in
 //! here waits; [`Shared`](crate::shared::Shared) does.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::net::SocketAddr;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -21,6 +19,7 @@ use calls::Calls;
 use gathered::Gathered;
 use gathering::Gathering;
 use reached::Reached;
+use serial::SerialMap;
 
 pub(crate) mod arrivals;
 mod begin;
@@ -44,6 +43,7 @@ mod orphan;
 mod reached;
 mod reading;
 mod requests;
+mod serial;
 mod slot;
 mod stalled;
 mod streak;
@@ -68,33 +68,6 @@ const ERRORS_EVERY: Duration = Duration::from_millis(5);
 /// Falling asleep and waking up take a good part of anything shorter.
 const WORTH_SLEEPING: Duration = Duration::from_micros(100);
 
-/// Identifiers are the engine's own serial numbers: spreading them needs one multiplication, and no stranger
-/// chooses them.
-#[derive(Default)]
-pub(crate) struct SerialHasher(u64);
-
-impl Hasher for SerialHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, octets: &[u8]) {
-        for octet in octets {
-            self.write_u64(u64::from(*octet));
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0 ^ value)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29);
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-}
-
 /// Ready when nothing is left to do.
 fn once_done(step: Result<bool>) -> Poll<Result<()>> {
     match step {
@@ -103,8 +76,6 @@ fn once_done(step: Result<bool>) -> Poll<Result<()>> {
         Err(error) => Poll::Ready(Err(error)),
     }
 }
-
-type SerialMap<K, V> = HashMap<K, V, BuildHasherDefault<SerialHasher>>;
 
 /// Engine, carrier and the users' view of them.
 pub(crate) struct Core {

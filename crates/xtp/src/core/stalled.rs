@@ -9,7 +9,8 @@ use std::time::Duration;
 use smallvec::SmallVec;
 use xtp_engine::{ContextId, ListenerId, Time};
 
-use super::{Core, SerialMap, Slot, Use};
+use super::serial::SerialMap;
+use super::{Core, Slot, Use};
 use crate::error::{Error, Result};
 
 /// How long others have waited at least, and how often to look while they do.

@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 use xtp_engine::group::{GroupEvent, GroupId};
 use xtp_engine::{ContextId, Event, ListenerId, Read, Time};
 
-use super::{Core, Queue, SerialMap, group};
+use super::serial::SerialMap;
+use super::{Core, Queue, group};
 use crate::error::Result;
 
 /// Something a set watches.
