@@ -40,12 +40,14 @@ mod leftovers_testing;
 mod matching;
 pub(crate) mod ops;
 mod orphan;
+mod queue;
 mod reached;
 mod reading;
 mod requests;
 mod serial;
 mod slot;
 mod stalled;
+mod stalls;
 mod streak;
 mod turns;
 #[cfg(all(test, feature = "tokio"))]
@@ -54,11 +56,12 @@ mod watch;
 mod write_memory;
 mod writing;
 
-pub(crate) use arrivals::{Arrived, Queue, Terms};
+pub(crate) use arrivals::{Arrived, Terms};
 pub(crate) use calls::END_WAITS;
 pub(crate) use exchange::Look;
 pub(crate) use gathering::{AGE, Aside, Flusher};
 pub use orphan::Unconfirmed;
+pub(crate) use queue::Queue;
 pub use requests::Completion;
 pub(crate) use slot::{Accepted, Slot, Use};
 pub(crate) use watch::{Source, Watch};
@@ -92,7 +95,7 @@ pub(crate) struct Core {
     /// When somebody who waits for a message has to look at those that are not complete.
     overdue_at: Option<Time>,
     /// Associations that keep others waiting at listeners.
-    stalls: stalled::Stalls,
+    stalls: stalls::Stalls,
     /// The listener at which the next message is expected.
     expected_at: Option<ListenerId>,
     /// The most associations there were since memory was given back after many.
@@ -156,7 +159,7 @@ impl Core {
             queues: SerialMap::default(),
             groups: SerialMap::default(),
             overdue_at: None,
-            stalls: stalled::Stalls::default(),
+            stalls: stalls::Stalls::default(),
             expected_at: None,
             crowd: 0,
             records: 0,
