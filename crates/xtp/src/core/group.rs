@@ -9,7 +9,8 @@ use smallvec::SmallVec;
 use xtp_engine::group::{CastOptions, GroupClose, GroupEvent, GroupId, Target};
 use xtp_engine::{Read, Time};
 
-use super::reading::{self, Collects, Partial};
+use super::partial::{Collects, Partial};
+use super::reading;
 use super::{Core, Source, once_done};
 use crate::carrier::{Fault, Membership, Told};
 use crate::chunk::Chunk;

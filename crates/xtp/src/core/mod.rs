@@ -40,6 +40,7 @@ mod leftovers_testing;
 mod matching;
 pub(crate) mod ops;
 mod orphan;
+mod partial;
 mod queue;
 mod reached;
 mod reading;
