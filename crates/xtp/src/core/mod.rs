@@ -44,6 +44,7 @@ mod partial;
 mod queue;
 mod reached;
 mod reading;
+mod ready;
 mod requests;
 mod serial;
 mod slot;
