@@ -37,6 +37,7 @@ pub(crate) mod group;
 pub(crate) mod journal;
 #[cfg(all(test, feature = "tokio"))]
 mod leftovers_testing;
+mod long_writes;
 mod matching;
 pub(crate) mod ops;
 mod orphan;

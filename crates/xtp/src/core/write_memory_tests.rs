@@ -1,5 +1,7 @@
 //! Memory of long writes: used again when it was acknowledged, and given back when nobody writes.
 
+use std::io::Write;
+
 use super::*;
 
 const PACKET: usize = 1_440;
