@@ -110,3 +110,17 @@ fn who_writes_much_has_large_pages() {
     drop(held);
     assert!(memory.release());
 }
+
+#[test]
+fn a_train_is_as_many_whole_packets_as_a_system_call_carries() {
+    for packet in [512, 1_168, 1_440, 8_940, 32_000, 65_475] {
+        let octets = train(packet);
+        assert_eq!(octets % packet, 0, "{packet}");
+        let packets = octets / packet;
+        assert!(
+            packets == MAX_SEGMENTS || (packets + 1) * size::packet(packet) > MAX_DATAGRAM,
+            "{packet}"
+        );
+        assert!(octets <= WRITE_BUFFER);
+    }
+}

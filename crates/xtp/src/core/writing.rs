@@ -6,11 +6,14 @@ use bytes::{Buf, Bytes};
 use xtp_engine::{ContextId, Time};
 
 use super::Core;
-use super::gathering::{SHORT_PIECE, SHORT_WRITE};
 use super::reading::PIECE;
 use super::write_memory::WRITE_BUFFER;
 use crate::error::Result;
 
+/// Longer writes fill most of a train by themselves.
+const SHORT_WRITE: usize = 32 << 10;
+/// What is sent and longer need not be copied, which is worth more.
+const SHORT_PIECE: usize = 16 << 10;
 /// Shorter writes are joined and cut where packets end.
 const LONG: usize = 32 << 10;
 
