@@ -35,6 +35,7 @@ mod gathered_writes;
 mod gathering;
 mod glance;
 pub(crate) mod group;
+mod group_slot;
 pub(crate) mod journal;
 #[cfg(all(test, feature = "tokio"))]
 mod leftovers_testing;
@@ -65,6 +66,7 @@ pub(crate) use arrivals::{Arrived, Terms};
 pub(crate) use calls::END_WAITS;
 pub(crate) use exchange::Look;
 pub(crate) use gathered_writes::{Aside, Flusher};
+pub(crate) use group_slot::{GroupSlot, Holds};
 pub use orphan::Unconfirmed;
 pub(crate) use queue::Queue;
 pub use requests::Completion;
@@ -96,7 +98,7 @@ pub(crate) struct Core {
     slots: SerialMap<ContextId, Slot>,
     queues: SerialMap<ListenerId, Queue>,
     /// Transmitters and receivers of groups.
-    pub(crate) groups: SerialMap<GroupId, group::GroupSlot>,
+    pub(crate) groups: SerialMap<GroupId, GroupSlot>,
     /// When somebody who waits for a message has to look at those that are not complete.
     overdue_at: Option<Time>,
     /// Associations that keep others waiting at listeners.
