@@ -22,10 +22,13 @@ use reached::Reached;
 use serial::SerialMap;
 
 pub(crate) mod arrivals;
+mod awaited;
 mod begin;
 #[cfg(test)]
 mod brief_testing;
+mod calling;
 mod calls;
+mod completions;
 mod echo;
 mod events;
 mod exchange;
@@ -55,7 +58,9 @@ mod slot;
 mod stalled;
 mod stalls;
 mod streak;
+mod telling;
 mod turns;
+mod unconfirmed;
 #[cfg(all(test, feature = "tokio"))]
 mod waking_testing;
 mod watch;
@@ -64,13 +69,13 @@ mod writing;
 
 pub(crate) use arrivals::{Arrived, Terms};
 pub(crate) use calls::END_WAITS;
+pub use completions::Completion;
 pub(crate) use exchange::Look;
 pub(crate) use gathered_writes::{Aside, Flusher};
 pub(crate) use group_slot::{GroupSlot, Holds};
-pub use orphan::Unconfirmed;
 pub(crate) use queue::Queue;
-pub use requests::Completion;
 pub(crate) use slot::{Accepted, Slot, Use};
+pub use unconfirmed::Unconfirmed;
 pub(crate) use watch::{Source, Watch};
 
 /// How often queued errors of the network are looked for while nobody sleeps on the socket.
@@ -110,10 +115,10 @@ pub(crate) struct Core {
     /// The same of what is remembered of those that are over.
     records: usize,
     /// Completion queues and what they wait for.
-    requests: SerialMap<u32, requests::Requests>,
+    requests: SerialMap<u32, completions::Requests>,
     next_requests: u32,
     /// Posted receives that somebody holds.
-    awaited: SerialMap<PostedId, matching::Awaited>,
+    awaited: SerialMap<PostedId, awaited::Awaited>,
     /// Associations nobody holds any more whose end is still awaited.
     orphans: usize,
     /// What ended without confirmation after its user let go of it.

@@ -9,7 +9,7 @@ use xtp_engine::{ListenOptions, OpenOptions, Tags};
 
 use super::{Endpoint, Listener, Stream, within};
 use crate::error::Result;
-use crate::matching::Matched;
+use crate::matched::Matched;
 
 /// A receive that was posted for one message. See [`crate::PostedReceive`].
 #[derive(Debug)]
