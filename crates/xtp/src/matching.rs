@@ -24,6 +24,8 @@ use crate::stream::Stream;
 /// ([`Listener::post_receive`]), or all of the endpoint ([`Endpoint::post_receive`]), and get the first message whose tag fits, whatever
 /// waits before it: what MPI and libfabric call tag matching. Calls that read the stream fail with [`Error::Command`].
 ///
+/// * A receive is for every message ([`Tags::Any`]), for those without a tag ([`Tags::Without`]), for one tag ([`Tags::exact`]), or for tags
+///   that are equal in some bits ([`Tags::Like`], whose mask 0 is any tag): as where some bits name a group of processes and others a step.
 /// * A message goes to the receive posted first of those that it fits, of whatever source; a receive gets the message that began
 ///   first of those that fit it. So messages of one association with equal tags come in the order in which they were sent.
 /// * What nobody has received stays here, uncopied, and counts against the association's window
@@ -207,6 +209,14 @@ impl Listener {
     /// As [`Stream::peek`].
     pub fn peek(&self, tags: Tags, timeout: Option<Duration>) -> Result<Option<Envelope>> {
         peek(self.shared(), Source::Listener(self.id()), tags, timeout)
+    }
+
+    /// As [`Stream::try_peek`], of any association that was accepted here.
+    ///
+    /// # Errors
+    /// As [`Stream::try_peek`].
+    pub fn try_peek(&self, tags: Tags) -> Result<Option<Envelope>> {
+        try_peek(self.shared(), Source::Listener(self.id()), tags)
     }
 }
 
