@@ -99,7 +99,8 @@ pub struct Tuning {
     pub posts: bool,
     /// Messages that come go to the receives that are posted for them ([`Engine::post_receive`](crate::Engine::post_receive)), whichever
     /// order these are in; the stream is not read. What nobody has received counts against `recv_capacity`. A tag that no message follows is
-    /// not told. Default `false`.
+    /// not told. Default `false`. Said by how an association is opened or listened for, not by its options.
+    #[doc(hidden)]
     pub matched: bool,
     /// Ignore the peer's alloc (NOFLOW). Default `false`; set by the datagram paradigm.
     pub no_flow: bool,

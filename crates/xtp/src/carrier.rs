@@ -19,6 +19,7 @@ mod class;
 mod fault;
 mod group;
 mod hand_in;
+mod memberships;
 mod message;
 mod routes;
 mod shortcut;
@@ -27,7 +28,7 @@ mod way;
 
 pub(crate) use class::Classes;
 pub(crate) use fault::{Fault, Told};
-pub(crate) use group::Membership;
+pub(crate) use memberships::Membership;
 pub(crate) use message::Came;
 use routes::{TooLong, payload_of};
 pub(crate) use shortcut::Bed;
@@ -75,7 +76,7 @@ pub(crate) struct Carrier {
     routes: routes::Routes,
     shortcut: shortcut::Use,
     classes: Classes,
-    groups: group::Groups,
+    groups: memberships::Groups,
     trace: Option<Trace>,
     waker: Arc<Waker>,
     errors: Vec<SocketError>,
@@ -105,7 +106,7 @@ impl Carrier {
             routes: routes::Routes::default(),
             shortcut: shortcut::Use::default(),
             classes: Classes::default(),
-            groups: group::Groups::default(),
+            groups: memberships::Groups::default(),
             trace,
             waker,
             errors: Vec::new(),

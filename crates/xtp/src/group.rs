@@ -14,7 +14,7 @@ use xtp_io::{GroupSending, Interface};
 use crate::canonical;
 use crate::carrier::Membership;
 use crate::cast::Cast;
-use crate::core::group::{GroupSlot, Holds};
+use crate::core::{GroupSlot, Holds};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::group_listener::GroupListener;

@@ -6,79 +6,15 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use bytes::Bytes;
-use xtp_engine::{ContextId, Envelope, ListenOptions, Match, OpenOptions, PostedId, Source, Tags};
+use xtp_engine::{Envelope, ListenOptions, Match, OpenOptions, PostedId, Source, Tags};
 
 use crate::completion::CompletionQueue;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::listener::Listener;
+use crate::matched::Matched;
 use crate::shared::Handle;
 use crate::stream::Stream;
-
-/// A whole message that a [`PostedReceive`] got.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Matched {
-    /// [`Stream::number`] of the association that it came by.
-    pub stream: u64,
-    /// The tag bound to its first octet, if there is one.
-    pub tag: Option<u64>,
-    message: xtp_engine::Matched,
-}
-
-impl Matched {
-    pub(crate) fn of(message: xtp_engine::Matched) -> Self {
-        Self {
-            stream: message.association.as_u64(),
-            tag: message.tag,
-            message,
-        }
-    }
-
-    /// Octets.
-    pub fn len(&self) -> usize {
-        self.message.len()
-    }
-
-    /// Whether it has no octet.
-    pub fn is_empty(&self) -> bool {
-        self.message.is_empty()
-    }
-
-    /// Its octets as they came, none of the parts empty: no copy was made of them.
-    pub fn parts(&self) -> &[Bytes] {
-        &self.message.parts
-    }
-
-    /// Its octets in one place: copied if they came in more than one part.
-    pub fn into_bytes(self) -> Bytes {
-        self.message.into_bytes()
-    }
-
-    /// The association that it came by.
-    pub(crate) fn association(&self) -> ContextId {
-        self.message.association
-    }
-
-    /// Copies its octets to the beginning of `buffer`; returns how many.
-    ///
-    /// # Errors
-    /// [`Error::MessageTooLong`] if it has more; then nothing was copied.
-    pub fn copy_to(&self, buffer: &mut [u8]) -> Result<usize> {
-        let octets = self.len();
-        if octets > buffer.len() {
-            return Err(Error::MessageTooLong { limit: buffer.len() });
-        }
-        let mut rest = buffer;
-        for part in self.parts() {
-            let (place, behind) = rest.split_at_mut(part.len());
-            place.copy_from_slice(part);
-            rest = behind;
-        }
-        Ok(octets)
-    }
-}
 
 /// A receive that was posted for one message.
 ///
@@ -88,6 +24,8 @@ impl Matched {
 /// ([`Listener::post_receive`]), or all of the endpoint ([`Endpoint::post_receive`]), and get the first message whose tag fits, whatever
 /// waits before it: what MPI and libfabric call tag matching. Calls that read the stream fail with [`Error::Command`].
 ///
+/// * A receive is for every message ([`Tags::Any`]), for those without a tag ([`Tags::Without`]), for one tag ([`Tags::exact`]), or for tags
+///   that are equal in some bits ([`Tags::Like`], whose mask 0 is any tag): as where some bits name a group of processes and others a step.
 /// * A message goes to the receive posted first of those that it fits, of whatever source; a receive gets the message that began
 ///   first of those that fit it. So messages of one association with equal tags come in the order in which they were sent.
 /// * What nobody has received stays here, uncopied, and counts against the association's window
@@ -271,6 +209,14 @@ impl Listener {
     /// As [`Stream::peek`].
     pub fn peek(&self, tags: Tags, timeout: Option<Duration>) -> Result<Option<Envelope>> {
         peek(self.shared(), Source::Listener(self.id()), tags, timeout)
+    }
+
+    /// As [`Stream::try_peek`], of any association that was accepted here.
+    ///
+    /// # Errors
+    /// As [`Stream::try_peek`].
+    pub fn try_peek(&self, tags: Tags) -> Result<Option<Envelope>> {
+        try_peek(self.shared(), Source::Listener(self.id()), tags)
     }
 }
 

@@ -25,9 +25,10 @@ mod corks;
 mod end;
 mod exchange;
 mod sleep;
+mod slept;
 #[cfg(all(feature = "tokio", unix))]
 pub(crate) use end::report;
-use sleep::Slept;
+use slept::Slept;
 
 /// Calls that do not wait look at the socket at most this often, if nobody else does and less than [`POLL_AFTER`] was sent.
 pub(crate) const POLL_EVERY: Duration = Duration::from_millis(1);

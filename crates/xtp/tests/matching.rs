@@ -139,6 +139,7 @@ fn a_receive_that_times_out_or_is_taken_back_loses_nothing() {
         (3, true, Some(2))
     );
     assert!(matches!(far.try_peek(Tags::Without), Err(Error::WouldBlock)));
+    assert!(matches!(listener.try_peek(Tags::Without), Err(Error::WouldBlock)));
     let last = far.post_receive(Tags::exact(2), 2).expect("posted");
     assert!(matches!(
         last.wait(Some(LONG)),

@@ -574,6 +574,23 @@ fn receives_are_posted_by_tag() {
             "{outcome:?}"
         );
         assert!(there.cancel());
+        stream.send_tagged(8, "looked at first").await.expect("room");
+        let seen = loop {
+            match server.try_peek(Tags::exact(8)) {
+                Err(error) if error.is_would_block() => ::tokio::time::sleep(Duration::from_millis(1)).await,
+                seen => break seen.expect("a message"),
+            }
+        };
+        assert!(seen.is_some());
+        assert!(
+            listener
+                .try_peek(Tags::Without)
+                .is_err_and(|error| error.is_would_block())
+        );
+        assert_eq!(far.try_peek(Tags::Any).expect("the same"), seen);
+        let taken = far.post_receive(Tags::exact(8), 100).expect("posted");
+        let message = taken.try_take().expect("it is there").expect("one");
+        assert_eq!(message.into_bytes(), "looked at first");
     });
 }
 

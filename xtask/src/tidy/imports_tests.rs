@@ -21,3 +21,21 @@ fn groups_are_taken_apart_and_renamings_left_out() {
     ];
     assert_eq!(paths, expected);
 }
+
+#[test]
+fn what_others_reach_by_a_file_is_told_from_what_it_uses() {
+    let text = "pub use a::b;\npub(crate) use c::{d, e};\nuse f::g;\nfn h() -> impl Sized + use<> { pub_use::k() }\n";
+    let file = Source::new("a.rs", text.to_owned());
+    let found = imports(&file);
+    let public: Vec<(&str, bool)> = found
+        .iter()
+        .map(|import| (import.path.as_str(), import.public))
+        .collect();
+    assert_eq!(
+        public,
+        [("a::b", true), ("c::d", true), ("c::e", true), ("f::g", false)]
+    );
+    let rest = without_imports(&file);
+    assert_eq!(rest.len(), text.len());
+    assert!(rest.contains("pub_use::k()") && !rest.contains("f::g"), "{rest}");
+}

@@ -60,9 +60,10 @@ pub(super) fn test_files(files: &[Source]) -> HashSet<String> {
             let path = &file.path;
             path.contains("/tests/")
                 || roots.binary_search(path).is_ok()
-                || roots
-                    .iter()
-                    .any(|root| path.starts_with(&format!("{}/", root.trim_end_matches(".rs"))))
+                || roots.iter().any(|root| {
+                    let module = root.trim_end_matches(".rs");
+                    path.starts_with(&format!("{}/", module.trim_end_matches("/mod")))
+                })
         })
         .map(|file| file.path.clone())
         .collect()

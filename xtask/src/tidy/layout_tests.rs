@@ -52,13 +52,20 @@ fn files_that_only_tests_compile_are_known() {
         ),
         rust("crates/a/src/b_tests.rs", ""),
         rust("crates/a/src/b/c.rs", ""),
-        rust("crates/a/src/b/d.rs", ""),
+        rust(
+            "crates/a/src/b/d.rs",
+            "#[cfg(all(test, unix))]\n#[path = \"d_tests/mod.rs\"]\nmod tests;",
+        ),
+        rust("crates/a/src/b/d_tests/mod.rs", "mod part;"),
+        rust("crates/a/src/b/d_tests/part.rs", ""),
         rust("crates/a/tests/whole.rs", ""),
     ];
     let mut found: Vec<String> = test_files(&files).into_iter().collect();
     found.sort();
     let expected = [
         "crates/a/src/b/c.rs",
+        "crates/a/src/b/d_tests/mod.rs",
+        "crates/a/src/b/d_tests/part.rs",
         "crates/a/src/b_tests.rs",
         "crates/a/src/help/mod.rs",
         "crates/a/src/tests.rs",

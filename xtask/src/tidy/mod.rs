@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: the house rules, checked mechanically over everything git tracks or would track.
 
 mod citations;
+mod cycles;
 pub(crate) mod functions;
 mod imports;
 mod layout;
@@ -77,6 +78,7 @@ fn check(files: &[Source]) -> Vec<Finding> {
     }
     texts::check_required(files, &mut findings);
     citations::check(files, &mut findings);
+    cycles::check(files, &tests, &mut findings);
     findings.sort();
     findings
 }

@@ -38,6 +38,24 @@ fn a_bar_is_as_long_as_its_figure_and_none_is_cut() {
     assert!(numbers(&drawn, "cx").is_empty());
 }
 
+/// Our name is drawn bold, 14 px high, and ends 10 px left of the bars.
+#[test]
+fn the_name_of_the_widest_row_is_not_cut() {
+    let column = [Column {
+        label: "us".to_owned(),
+        share: 1.0,
+    }];
+    for label in ["xtp", "xtp-write-read"] {
+        let mut rows = rows_of(&[13.1, 17.5]);
+        rows[1].label = label.to_owned();
+        let drawn = draw("bars", &column, &rows).expect("a picture");
+        let bars_at = numbers(&drawn, "x1")[0];
+        // 0.62 of its height is what a bold letter takes in DejaVu Sans.
+        let begin = bars_at - 10.0 - 0.62 * 14.0 * label.len() as f64;
+        assert!(begin >= 0.0, "{label} begins at {begin}");
+    }
+}
+
 #[test]
 fn figures_far_apart_are_dots_on_a_logarithmic_scale() {
     let column = [Column {

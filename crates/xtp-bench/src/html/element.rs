@@ -83,6 +83,19 @@ impl Element {
         })
     }
 
+    /// Every element within for which this is true, in the order of the text; nothing inside those found.
+    pub(super) fn all<'e>(&'e self, is_one: &dyn Fn(&Element) -> bool) -> Vec<&'e Element> {
+        let mut found = Vec::new();
+        for child in &self.children {
+            match child {
+                Node::Element(element) if is_one(element) => found.push(element),
+                Node::Element(element) => found.extend(element.all(is_one)),
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// The value of an attribute, if set.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(set, _)| *set == name);

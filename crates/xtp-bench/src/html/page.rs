@@ -1,5 +1,6 @@
 //! A report as part of a repository: one table in Markdown, and its pictures as files of their own.
 
+use super::element::Element;
 use super::figures::{self, Kind};
 use super::groups;
 use super::number;
@@ -33,7 +34,7 @@ pub fn page(report: &Report, folder: &str) -> Page {
         .into_iter()
         .filter_map(|(name, section)| {
             let id = section.attribute("id")?.to_owned();
-            Some((name, format!("{id}.svg"), standalone(section.find("svg")?)))
+            Some((name, format!("{id}.svg"), standalone(&pictures(&section)?)))
         })
         .collect();
     let mut markdown = host(report);
@@ -66,6 +67,21 @@ pub fn page(report: &Report, folder: &str) -> Page {
             .chain(csv::files(report))
             .collect(),
     }
+}
+
+/// The first picture of a section; where it is a paper's beside ours, ours too: the paper's alone says nothing of this run.
+fn pictures(section: &Element) -> Option<Vec<&Element>> {
+    let first = section.find("svg")?;
+    let beside = section.all(&|element| element.classes().any(|class| class == "cards"));
+    let beside = beside
+        .first()
+        .map(|cards| cards.all(&|element| element.name() == "svg"));
+    Some(match beside.as_deref() {
+        Some([paper, ours, ..]) if section.attribute("id") == Some("then") && std::ptr::eq(*paper, first) => {
+            vec![*paper, *ours]
+        }
+        _ => vec![first],
+    })
 }
 
 impl Page {

@@ -43,6 +43,22 @@ fn every_case_has_a_line_and_every_experiment_a_picture() {
     }
 }
 
+/// A picture of 1994 alone would say nothing of this run.
+#[test]
+fn the_paper_stands_beside_what_was_measured() {
+    let page = page(&fixture::report(), "plots");
+    let (_, then) = page
+        .plots
+        .iter()
+        .find(|(name, _)| name == "then.svg")
+        .expect("a picture");
+    assert!(
+        then.contains(">1994: the paper</text>") && then.contains(">Now: "),
+        "{then}"
+    );
+    checks::well_formed(then);
+}
+
 #[test]
 fn who_is_ahead_of_us_is_in_bold() {
     let row = |transport: &str, p50_us: f64| Row {

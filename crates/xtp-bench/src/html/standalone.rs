@@ -28,26 +28,25 @@ const TITLE: f64 = 34.0;
 /// The text of everything that says nothing else.
 const FONT: &str = "system-ui,-apple-system,Segoe UI,Roboto,DejaVu Sans,Arial,sans-serif";
 
-/// The picture with its title, in the colours of the light page.
-pub(super) fn standalone(picture: &Element) -> String {
+/// The pictures side by side, each below its title, in the colours of the light page.
+pub(super) fn standalone(pictures: &[&Element]) -> String {
     let sheet = Sheet::parse(SHEET);
-    let title = picture.attribute("aria-label").unwrap_or("").to_owned();
-    let size: Vec<f64> = picture
-        .attribute("viewBox")
-        .unwrap_or("")
-        .split(' ')
-        .filter_map(|number| number.parse().ok())
-        .collect();
-    let [_, _, width, height] = size[..] else {
-        return format!("{}\n", sheet.written(picture));
-    };
-    let written = sheet.written(picture);
-    let height = height + TITLE;
-    let ink = sheet.variable("--ink");
-    let heading = words(8.0, 22.0, "start", &title)
-        .attr("font-size", "16px")
-        .attr("font-weight", "600")
-        .attr("fill", &ink);
+    let (mut width, mut height) = (0.0, 0.0_f64);
+    let mut parts = Vec::new();
+    for picture in pictures {
+        let [own_width, own_height] = size(picture);
+        let heading = words(width + 8.0, 22.0, "start", title(picture))
+            .attr("font-size", "16px")
+            .attr("font-weight", "600")
+            .attr("fill", sheet.variable("--ink"));
+        let shown = el("g")
+            .attr("transform", format!("translate({width} {TITLE})"))
+            .children(sheet.written(picture).into_children());
+        parts.extend([heading, shown]);
+        width += own_width;
+        height = height.max(own_height + TITLE);
+    }
+    let titles: Vec<&str> = pictures.iter().map(|picture| title(picture)).collect();
     let root = el("svg")
         .attr("xmlns", "http://www.w3.org/2000/svg")
         .attr("viewBox", format!("0 0 {width} {height}"))
@@ -56,20 +55,29 @@ pub(super) fn standalone(picture: &Element) -> String {
         .attr("role", "img")
         .attr("font-family", FONT)
         .attr("font-size", "12px")
-        .child(el("title").text(&title))
+        .child(el("title").text(titles.join("; ")))
         .child(
             el("rect")
                 .attr("width", width)
                 .attr("height", height)
                 .attr("fill", sheet.variable("--back")),
         )
-        .child(heading)
-        .child(
-            el("g")
-                .attr("transform", format!("translate(0 {TITLE})"))
-                .children(written.into_children()),
-        );
+        .children(parts);
     format!("{root}\n")
+}
+
+fn title(picture: &Element) -> &str {
+    picture.attribute("aria-label").unwrap_or("")
+}
+
+/// Width and height of its `viewBox`, which every chart has.
+fn size(picture: &Element) -> [f64; 2] {
+    let numbers = picture.attribute("viewBox").unwrap_or("").split(' ');
+    let numbers: Vec<f64> = numbers.filter_map(|number| number.parse().ok()).collect();
+    match numbers[..] {
+        [_, _, width, height] => [width, height],
+        _ => [0.0; 2],
+    }
 }
 
 /// What must be true of one element: its name, if one is given, and its classes.

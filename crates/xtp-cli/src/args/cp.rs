@@ -85,7 +85,7 @@ pub(crate) struct CpArgs {
     pub(crate) no_sync: bool,
 
     /// Make holes of zeros as well (holes of the source stay holes without it)
-    #[arg(long)]
+    #[arg(short = 'S', long)]
     pub(crate) sparse: bool,
 
     /// What becomes of the source's symbolic links
@@ -201,50 +201,156 @@ impl FromArgMatches for Filters {
     }
 }
 
-/// Options of rsync and cp that people try, and what to write instead.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct Foreign {
-    #[arg(short = 'i', long, hide = true)]
-    itemize_changes: bool,
-    #[arg(short = 'z', long, hide = true)]
-    compress: bool,
-    #[arg(short = 'H', long, hide = true)]
-    hard_links: bool,
-    #[arg(short = 'A', long, hide = true)]
-    acls: bool,
-    #[arg(short = 'X', long, hide = true)]
-    xattrs: bool,
+/// An option of rsync or cp that people try.
+struct Refused {
+    short: Option<char>,
+    long: &'static str,
+    /// A value follows.
+    value: bool,
+    /// What to write instead.
+    instead: &'static str,
 }
+
+const fn refused(short: Option<char>, long: &'static str, instead: &'static str) -> Refused {
+    Refused {
+        short,
+        long,
+        value: false,
+        instead,
+    }
+}
+
+const fn refused_value(short: Option<char>, long: &'static str, instead: &'static str) -> Refused {
+    Refused {
+        value: true,
+        ..refused(short, long, instead)
+    }
+}
+
+const KEPT: &str = "modes, times and links are kept without it, and -a keeps owner and group";
+const BESIDE: &str = "a file is made beside the old one and takes its name when it is verified";
+const REFUSED: &[Refused] = &[
+    refused(
+        Some('i'),
+        "itemize-changes",
+        "-v names what is copied, and -n what would be",
+    ),
+    refused(
+        Some('z'),
+        "compress",
+        "compress before, as in zstd -c FILE | xtp cp - xtp://host/FILE.zst",
+    ),
+    refused(
+        Some('H'),
+        "hard-links",
+        "each copy says how many hard links it made files of; tar c . | xtp cp - keeps them",
+    ),
+    refused(
+        Some('A'),
+        "acls",
+        "each copy says how many access control lists it dropped; tar c --acls . | xtp cp - keeps them",
+    ),
+    refused(
+        Some('X'),
+        "xattrs",
+        "each copy says how many files have extended attributes; tar c --xattrs . | xtp cp - keeps them",
+    ),
+    refused(
+        Some('P'),
+        "partial",
+        "what is left of a broken copy is kept and continued, and progress is shown, without it",
+    ),
+    refused_value(
+        Some('e'),
+        "rsh",
+        "there is no remote shell: the other side runs xtp serve, which is xtp://host/path",
+    ),
+    refused(Some('t'), "times", KEPT),
+    refused(Some('l'), "keep-links", KEPT),
+    refused(Some('o'), "owner", KEPT),
+    refused(Some('g'), "group", KEPT),
+    refused(None, "perms", KEPT),
+    refused_value(
+        None,
+        "chmod",
+        "modes are those of the source; umask or chmod afterwards",
+    ),
+    refused_value(
+        None,
+        "chown",
+        "-a keeps owner and group where the receiver is root; chown afterwards",
+    ),
+    refused(
+        Some('x'),
+        "one-file-system",
+        "leave other file systems out with --exclude",
+    ),
+    refused(
+        Some('W'),
+        "whole-file",
+        "only what a broken copy left is continued, all else is sent whole",
+    ),
+    refused(None, "inplace", BESIDE),
+    refused(None, "append", BESIDE),
+    refused(Some('b'), "backup", "move the old files away before"),
+    refused(
+        None,
+        "remove-source-files",
+        "a copy that ends with 0 has everything in place; remove the source then",
+    ),
+    refused_value(None, "exclude-from", "give each pattern by --exclude"),
+    refused_value(None, "include-from", "give each pattern by --include"),
+];
+
+/// Whether one of the options was given that are refused, and what to write instead.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Foreign(Option<String>);
 
 impl Foreign {
     /// What to write instead of the first of them that was given.
-    pub(crate) fn refusal(&self) -> Option<&'static str> {
-        [
-            (
-                self.itemize_changes,
-                "-i is not known here: -v names what is copied, and -n what would be",
-            ),
-            (
-                self.compress,
-                "-z is not known here: compress before, as in zstd -c FILE | xtp cp - xtp://host/FILE.zst",
-            ),
-            (
-                self.hard_links,
-                "-H is not known here: each copy says how many hard links it made files of; tar c . | xtp cp - keeps them",
-            ),
-            (
-                self.acls,
-                "-A is not known here: each copy says how many access control lists it dropped; tar c --acls . | xtp cp - \
-                 keeps them",
-            ),
-            (
-                self.xattrs,
-                "-X is not known here: each copy says how many files have extended attributes; tar c --xattrs . | xtp cp - \
-                 keeps them",
-            ),
-        ]
-        .into_iter()
-        .find_map(|(given, sentence)| given.then_some(sentence))
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
+impl Args for Foreign {
+    fn augment_args(command: Command) -> Command {
+        let hidden = |refused: &Refused| {
+            let action = match refused.value {
+                true => ArgAction::Append,
+                false => ArgAction::SetTrue,
+            };
+            let arg = Arg::new(refused.long)
+                .long(refused.long)
+                .hide(true)
+                .action(action);
+            arg.short(refused.short)
+        };
+        command.args(REFUSED.iter().map(hidden))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Foreign {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let given = REFUSED.iter().find(|refused| match refused.value {
+            true => matches.contains_id(refused.long),
+            false => matches.get_flag(refused.long),
+        });
+        Ok(Self(given.map(|refused| {
+            let name = refused
+                .short
+                .map_or_else(|| format!("--{}", refused.long), |short| format!("-{short}"));
+            format!("{name} is not known here: {}", refused.instead)
+        })))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 

@@ -38,9 +38,13 @@ impl Address {
                 "'{text}' is no address: {what}; write host[:udpport][/service], IPv6 in brackets"
             ))
         };
-        if let Some((scheme, rest)) = text.split_once("://") {
+        let with_scheme = text
+            .split_once("://")
+            .map(|(scheme, rest)| (format!("{scheme}://"), rest));
+        let with_scheme = with_scheme.or_else(|| Some(("xtp:/".to_owned(), text.strip_prefix("xtp:/")?)));
+        if let Some((scheme, rest)) = with_scheme {
             return Err(wrong(&format!(
-                "{scheme}:// has no place in it (only `xtp cp` and `xtp ls` take xtp://); perhaps '{rest}'"
+                "{scheme} has no place in it (only `xtp cp` and `xtp ls` take xtp://); perhaps '{rest}'"
             )));
         }
         if let Some((user, rest)) = text.split_once('@') {

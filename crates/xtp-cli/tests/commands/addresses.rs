@@ -1,6 +1,6 @@
 //! Every form of an address that users write and programs print.
 
-use std::process::Command;
+use xtp_linkem::HeldNetwork;
 
 use crate::support::{Running, xtp};
 
@@ -88,17 +88,16 @@ fn what_is_no_peer_is_a_usage_error() {
 /// says, and what its programs do.
 fn in_namespaces(setup: &str, script: &str) -> Option<String> {
     let directory = tempfile::tempdir().expect("a directory");
-    let run = |line: &str| {
-        Command::new("unshare")
-            .args(["--net", "--mount", "sh", "-c", line])
-            .current_dir(&directory)
-            .output()
-    };
-    if !run(setup).is_ok_and(|done| done.status.success()) {
+    let Ok(network) = HeldNetwork::new() else {
         eprintln!("not root: no namespaces, nothing was tested");
         return None;
-    }
-    let done = run(&format!("{setup} || exit 1\n{script}")).expect("a shell");
+    };
+    let done = network
+        .command("unshare")
+        .args(["--mount", "sh", "-c", &format!("{setup} || exit 1\n{script}")])
+        .current_dir(&directory)
+        .output()
+        .expect("a shell");
     let (out, err) = (
         String::from_utf8_lossy(&done.stdout),
         String::from_utf8_lossy(&done.stderr),
@@ -118,7 +117,7 @@ fn server(args: &str) -> String {
 #[test]
 fn link_local_peers_have_an_interface() {
     let xtp = env!("CARGO_BIN_EXE_xtp");
-    let setup = "ip link set lo up && ip link add v1 type veth peer name v2 && ip link set v1 up && ip link set v2 up \
+    let setup = "ip link add v1 type veth peer name v2 && ip link set v1 up && ip link set v2 up \
                  && ip address add fe80::1/64 dev v1 nodad && ip address add fe80::2/64 dev v2 nodad";
     // What is printed has the interface's index.
     let script = server("answer '[fe80::1%v1]' -- cat")
@@ -142,7 +141,7 @@ fn link_local_peers_have_an_interface() {
 }
 
 /// A name with two addresses, of which the first leads to a link without hosts.
-const TWOFOLD: &str = "ip link set lo up && ip link add v1 type veth peer name v2 && ip link set v1 up && ip link set v2 up \
+const TWOFOLD: &str = "ip link add v1 type veth peer name v2 && ip link set v1 up && ip link set v2 up \
                        && ip address add fd09::1/64 dev v1 nodad && ip neigh add fd09::2 lladdr 02:00:00:00:00:02 dev v1 \
                        && printf 'fd09::2 twofold\\n127.0.0.1 twofold\\n' >hosts && mount --bind hosts /etc/hosts";
 

@@ -23,6 +23,18 @@ fn contents(directory: &Path) -> Vec<(String, usize)> {
     contents
 }
 
+/// What a host takes of a stream before its program reads, octets (`Tuning::recv_capacity`).
+const WINDOW: usize = 4 << 20;
+
+/// Waits until so many files are there, complete or not.
+fn until_written(inbox: &Path, count: usize) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while std::fs::read_dir(inbox).expect("readable").count() < count {
+        assert!(Instant::now() < deadline, "none is written");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Files may be so long and no longer: as where the disk is full.
 #[test]
 fn a_file_that_cannot_be_written_ends_its_own_stream() {
@@ -31,7 +43,10 @@ fn a_file_that_cannot_be_written_ends_its_own_stream() {
     let (listen, address) = Running::limited_listener("-f 64", &["listen", "-o", path, "127.0.0.1:0"]);
     let mut slow = Running::start(&["send", "--stream", &address]);
     slow.write(b"begin ");
-    let large = xtp_fed(&["send", "--stream", &address], &noise(1 << 20)).expect(4);
+    // Files are numbered in the order in which their senders were accepted.
+    until_written(inbox.path(), 1);
+    // More than this host takes before the command has read any of it: a stream that is confirmed to its end has no reason to tell.
+    let large = xtp_fed(&["send", "--stream", &address], &noise(3 * WINDOW)).expect(4);
     assert!(
         large.stderr.contains("cannot write what arrived"),
         "{}",
@@ -72,11 +87,7 @@ fn descriptors_are_shared_by_those_who_send() {
         stream.write(b"begin ");
     }
     let open = || std::fs::read_dir(inbox.path()).expect("readable").count();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while open() < 2 {
-        assert!(Instant::now() < deadline, "none is written");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until_written(inbox.path(), 2);
     // What is complete needs no place, and comes behind them.
     xtp_fed(&["send", &address], b"message").expect(0);
     assert!((2..=6).contains(&open()), "{} of one address", open());

@@ -105,6 +105,7 @@ fn addresses_of_other_programs_are_told_from_ours() {
     for (address, said) in [
         ("http://127.0.0.1", "'127.0.0.1'"),
         ("user@127.0.0.1", "no users"),
+        ("xtp:/127.0.0.1", "perhaps '127.0.0.1'"),
     ] {
         let done = xtp(&["ping", address]).expect(2);
         assert!(done.sentence().contains(said), "{address}: {}", done.sentence());

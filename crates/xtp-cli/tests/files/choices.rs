@@ -154,6 +154,11 @@ fn what_is_called_otherwise_here_is_said() {
     for (option, words) in [
         (&["-i"][..], "-v names what is copied"),
         (&["-z"], "compress before"),
+        (&["-avzP"], "compress before"),
+        (&["-avP"], "kept and continued"),
+        (&["-e", "ssh"], "no remote shell"),
+        (&["--chown=a:b"], "-a keeps owner and group"),
+        (&["-rlt"], "kept without it"),
         (&["--files-from", "list", "--delete"], "belongs to one source"),
         (&["-H"], "hard links"),
         (&["-A"], "access control lists"),
@@ -167,6 +172,7 @@ fn what_is_called_otherwise_here_is_said() {
     }
     for options in [
         &["--progress", "--stats"][..],
+        &["-S"],
         &["-L"],
         &["--bwlimit", "0"],
         &["--bwlimit", "10m"],

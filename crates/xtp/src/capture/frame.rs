@@ -2,7 +2,16 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::Framing;
+/// How packets are framed in a capture.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
+pub enum Framing {
+    /// Directly behind an IP header of protocol 36, as XTP without a carrier: what dissectors know. UDP ports
+    /// are lost.
+    #[default]
+    Protocol36,
+    /// As the UDP datagrams they were.
+    Udp,
+}
 
 /// IP protocol number of XTP.
 const PROTOCOL_XTP: u8 = 36;

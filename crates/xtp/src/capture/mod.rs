@@ -19,16 +19,7 @@ use crate::error::{Error, Result};
 
 mod frame;
 
-/// How packets are framed in a capture.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
-pub enum Framing {
-    /// Directly behind an IP header of protocol 36, as XTP without a carrier: what dissectors know. UDP ports
-    /// are lost.
-    #[default]
-    Protocol36,
-    /// As the UDP datagrams they were.
-    Udp,
-}
+pub use frame::Framing;
 
 /// A capture file, shared by all endpoints it is given to. The file is complete when the last clone is dropped or
 /// after [`Trace::flush`].

@@ -1,13 +1,14 @@
 //! Sockets of groups beside the endpoint's own: each receives what is sent to one group, and nothing leaves by it.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use xtp_engine::{Driver, LEAST_DATAGRAM, Time};
-use xtp_io::{GroupSending, Interface, RecvBatch, SocketOptions, UdpSocket};
+use xtp_io::{GroupSending, SocketOptions, UdpSocket};
 
 use super::Carrier;
 use super::hand_in::Batch;
+use super::memberships::{Joined, Membership};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 
@@ -15,40 +16,6 @@ use crate::error::{Error, Result};
 const BUFFER: usize = 16 << 20;
 /// Batches of a group's socket that are taken at once, where each is full: 128 datagrams.
 const BATCHES: usize = 8;
-
-/// What a group's socket listens to. Subscriptions with the same share a socket.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Membership {
-    pub(crate) group: SocketAddr,
-    pub(crate) interface: Interface,
-    pub(crate) source: Option<IpAddr>,
-}
-
-struct Joined {
-    membership: Membership,
-    socket: Arc<UdpSocket>,
-    users: usize,
-}
-
-/// The groups an endpoint receives, and how it sends to groups.
-#[derive(Default)]
-pub(super) struct Groups {
-    joined: Vec<Joined>,
-    sockets: Arc<[Arc<UdpSocket>]>,
-    batch: Option<Box<RecvBatch>>,
-    /// As the endpoint's socket was told, and for how many transmitters.
-    sending: Option<(GroupSending, usize)>,
-}
-
-impl Groups {
-    fn listed(&mut self) {
-        self.sockets = self
-            .joined
-            .iter()
-            .map(|joined| Arc::clone(&joined.socket))
-            .collect();
-    }
-}
 
 impl Carrier {
     /// Whether there are sockets of groups to be looked at.

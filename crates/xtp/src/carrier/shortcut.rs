@@ -8,10 +8,12 @@ use xtp_engine::Train;
 use xtp_io::{RecvBatch, Shortcut, TrafficClass, UdpSocket};
 
 mod alone;
-pub(crate) use alone::Bed;
+mod bed;
+mod row;
 
-/// Packets in a row to one peer, each by itself, that are worth one.
-const WORTH: u32 = 256;
+pub(crate) use bed::Bed;
+use row::{WORTH, in_a_row};
+
 /// Datagrams of one peer in crowds, none of them joined, without a sleep between, that are worth one.
 const STREAM: usize = 1_024;
 /// Octets of a train that counts as one of a stream.
@@ -81,7 +83,7 @@ pub(super) struct Use {
     /// Datagrams that came at the socket itself since one came by it.
     elsewhere: u32,
     /// Of those who sleep for the answers of one peer and expect nothing else.
-    alone: alone::Alone,
+    alone: bed::Alone,
 }
 
 impl Use {
@@ -315,17 +317,6 @@ fn takes(shortcut: &mut Shortcut, other: &mut Option<(TrafficClass, u32)>, class
         *other = None;
     }
     adopts
-}
-
-/// How many in a row were of this value, with the one that goes now.
-#[inline]
-fn in_a_row<T: Copy + PartialEq>(streak: &mut Option<(T, u32)>, value: T) -> u32 {
-    let before = streak
-        .filter(|(known, _)| *known == value)
-        .map_or(0, |(_, count)| count);
-    let count = before.saturating_add(1);
-    *streak = Some((value, count));
-    count
 }
 
 #[cfg(test)]

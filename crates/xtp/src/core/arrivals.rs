@@ -4,17 +4,16 @@
 //! A message that is not complete waits here, and nobody waits for it. How long and how much is limited: whoever is late
 //! is aborted, and beyond the limit on octets only the oldest of those that are not complete goes on.
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::task::{Poll, Waker};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use smallvec::SmallVec;
 use xtp_engine::{CloseReason, ContextId, Driver, Event, ListenOptions, ListenerId, Time};
 use xtp_wire::service;
 
-use super::turns::{Rank, Turns, Urgent};
+use super::queue::Queue;
+use super::turns::Rank;
 use super::{Accepted, Core, Slot, Source, Use, ops};
 use crate::error::{Error, Result};
 
@@ -22,8 +21,6 @@ use crate::error::{Error, Result};
 const OCTETS_A_SECOND: usize = 16 << 10;
 /// As many associations at once have memory worth giving back to the system: some megabytes.
 const CROWD: usize = 1_024;
-/// Numbers of associations that have gone which may lie among those to be looked at.
-const STALE: usize = 64;
 
 /// What somebody who waits for messages allows.
 #[derive(Copy, Clone, Debug)]
@@ -41,234 +38,6 @@ pub(crate) enum Arrived {
     Message(Accepted, Bytes),
     /// It was given up.
     Failed(SocketAddr, Error),
-}
-
-/// One association that waits.
-#[derive(Debug)]
-struct Waiting {
-    accepted: Accepted,
-    since: Time,
-    /// On the list of those to be looked at.
-    stirred: bool,
-    rank: Rank,
-    /// There are octets of it that were left where they are, for others hold too much.
-    held_back: bool,
-    /// Octets of its message taken from the engine.
-    octets: usize,
-}
-
-/// Associations waiting at one listener, each under its number.
-#[derive(Debug)]
-pub(crate) struct Queue {
-    /// From the oldest on; the places of those that have gone are empty.
-    waiting: VecDeque<Option<Waiting>>,
-    /// Number of the front.
-    first: u64,
-    /// Those something happened to.
-    stirred: Turns,
-    /// Those that are handed out before older ones.
-    urgent: Urgent,
-    /// Somebody waits for messages here, or did.
-    collects: bool,
-    /// Octets of all of them.
-    octets: usize,
-    /// Those held back.
-    held_back: usize,
-    wakers: SmallVec<[Waker; 2]>,
-    /// How long one that was handed out may take little while others wait.
-    pub(super) patience: Option<Duration>,
-}
-
-impl Default for Queue {
-    fn default() -> Self {
-        Self {
-            waiting: VecDeque::new(),
-            first: 0,
-            stirred: Turns::default(),
-            urgent: Urgent::default(),
-            collects: false,
-            octets: 0,
-            held_back: 0,
-            wakers: SmallVec::new(),
-            patience: Some(super::stalled::PATIENCE),
-        }
-    }
-}
-
-impl Queue {
-    /// Associations that wait, and places between them of those that have gone.
-    pub(super) fn len(&self) -> usize {
-        self.waiting.len()
-    }
-
-    /// How many wait for the program since a moment that is `long` ago: those whose message is `complete` where messages are waited
-    /// for, else all.
-    pub(super) fn waiting(&self, long: impl Fn(Time) -> bool, complete: impl Fn(ContextId) -> bool) -> usize {
-        let waiting = self.waiting.iter().flatten();
-        // All behind came later.
-        let waiting = waiting.take_while(|waiting| long(waiting.since));
-        let for_program = |waiting: &&Waiting| !self.collects || complete(waiting.accepted.id);
-        waiting.filter(for_program).count()
-    }
-
-    fn wake(&mut self) {
-        for waker in self.wakers.drain(..) {
-            waker.wake();
-        }
-    }
-
-    #[cfg(all(feature = "tokio", unix))]
-    pub(crate) fn remember(&mut self, waker: &Waker) {
-        super::slot::remember(&mut self.wakers, waker);
-    }
-
-    fn push(&mut self, now: Time, accepted: Accepted) -> u64 {
-        let number = self.next_number();
-        self.waiting.push_back(Some(Waiting {
-            accepted,
-            since: now,
-            stirred: false,
-            rank: Rank::default(),
-            held_back: false,
-            octets: 0,
-        }));
-        number
-    }
-
-    /// Gives back what many more than are here needed.
-    fn shrink(&mut self) {
-        self.waiting.shrink_to_fit();
-        self.stirred.shrink();
-    }
-
-    /// Whether somebody waits to be accepted.
-    pub(super) fn holds_any(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// What is here: associations, octets of them, and those held back.
-    #[cfg(all(test, feature = "tokio"))]
-    pub(super) fn left(&self) -> [usize; 3] {
-        [self.waiting.len(), self.octets, self.held_back]
-    }
-
-    fn next_number(&self) -> u64 {
-        self.first + self.waiting.len() as u64
-    }
-
-    fn get(&mut self, number: u64) -> Option<&mut Waiting> {
-        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        self.waiting.get_mut(place)?.as_mut()
-    }
-
-    /// Takes one out.
-    fn take(&mut self, number: u64) -> Option<Accepted> {
-        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let gone = self.waiting.get_mut(place)?.take()?;
-        while let Some(None) = self.waiting.front() {
-            self.waiting.pop_front();
-            self.first += 1;
-        }
-        self.octets -= gone.octets;
-        self.held_back -= usize::from(gone.held_back);
-        if gone.octets > 0 && self.held_back > 0 {
-            self.let_go_on();
-        }
-        Some(gone.accepted)
-    }
-
-    /// Takes out the most urgent, or the oldest if none is urgent.
-    fn take_next(&mut self, now: Time) -> Option<Accepted> {
-        let (waiting, first) = (&self.waiting, self.first);
-        let oldest = waiting
-            .front()
-            .and_then(Option::as_ref)
-            .map(|oldest| oldest.since);
-        let urgent = self
-            .urgent
-            .next_before(oldest, now, |number| since(waiting, first, number));
-        self.take(urgent.unwrap_or(self.first))
-    }
-
-    /// How urgent the most urgent is.
-    pub(super) fn urgency(&self) -> Option<u16> {
-        let (waiting, first) = (&self.waiting, self.first);
-        self.urgent.most(|number| since(waiting, first, number).is_some())
-    }
-
-    /// What decides about the turn of one is known, or has changed.
-    fn note_rank(&mut self, number: u64, rank: Rank) {
-        let most = self.most();
-        let (waiting, first) = (&self.waiting, self.first);
-        self.urgent.push(number, rank, most, |number| {
-            since(waiting, first, number).is_some()
-        });
-        if let Some(waiting) = self.get(number) {
-            waiting.rank = rank;
-        }
-    }
-
-    /// Numbers on a list, at most, those that have gone among them.
-    fn most(&self) -> usize {
-        2 * self.waiting.len() + STALE
-    }
-
-    /// Something happened to one.
-    fn stir(&mut self, number: u64) {
-        let Some(waiting) = self.get(number) else { return };
-        if std::mem::replace(&mut waiting.stirred, true) {
-            return;
-        }
-        let (rank, most) = (waiting.rank, self.most());
-        let (waiting, first) = (&self.waiting, self.first);
-        self.stirred.push(number, rank, most, |number| {
-            since(waiting, first, number).is_some()
-        });
-    }
-
-    /// The next one to look at.
-    fn next_stirred(&mut self, now: Time) -> Option<u64> {
-        let (waiting, first) = (&self.waiting, self.first);
-        let number = self.stirred.next(now, |number| since(waiting, first, number))?;
-        self.get(number)?.stirred = false;
-        Some(number)
-    }
-
-    /// Whether octets of this one are to be left where they are, if it is not complete.
-    fn holds_back(&self, number: u64, limit: usize) -> bool {
-        self.octets >= limit
-            && self.waiting.iter().zip(self.first..).any(|(waiting, other)| {
-                let has_octets = |waiting: &Waiting| waiting.octets > 0 || waiting.held_back;
-                other < number && waiting.as_ref().is_some_and(has_octets)
-            })
-    }
-
-    fn hold_back(&mut self, number: u64) {
-        if let Some(waiting) = self.get(number)
-            && !std::mem::replace(&mut waiting.held_back, true)
-        {
-            self.held_back += 1;
-        }
-    }
-
-    /// Those held back are looked at again.
-    fn let_go_on(&mut self) {
-        self.held_back = 0;
-        for number in self.first..self.next_number() {
-            if let Some(waiting) = self.get(number)
-                && std::mem::take(&mut waiting.held_back)
-            {
-                self.stir(number);
-            }
-        }
-    }
-
-    /// So many octets of the message of this one are here.
-    fn note_octets(&mut self, number: u64, octets: usize) {
-        let Some(waiting) = self.get(number) else { return };
-        let before = std::mem::replace(&mut waiting.octets, octets);
-        self.octets = self.octets - before + octets;
-    }
 }
 
 impl Core {
@@ -476,12 +245,6 @@ impl Core {
         self.overdue_at = self.overdue_at.into_iter().chain(next).min();
         None
     }
-}
-
-/// When the association with this number came; `None` if it has gone.
-fn since(waiting: &VecDeque<Option<Waiting>>, first: u64, number: u64) -> Option<Time> {
-    let place = usize::try_from(number.checked_sub(first)?).ok()?;
-    Some(waiting.get(place)?.as_ref()?.since)
 }
 
 /// What decides about its turn.

@@ -98,7 +98,7 @@ impl Core {
         };
         let octets = self.unacknowledged(id);
         tracing::warn!(%peer, octets, %reason, "an association ended unconfirmed after its last handle was dropped");
-        if self.lost.len() < super::orphan::MAX_LOST {
+        if self.lost.len() < super::unconfirmed::MAX_LOST {
             self.lost.push(super::Unconfirmed { peer, octets, reason });
         }
     }

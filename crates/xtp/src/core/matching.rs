@@ -7,24 +7,10 @@ use xtp_engine::{
     CloseReason, ContextId, Envelope, Match, PostedId, ReceiveError, Received, Source, Tags, Time,
 };
 
+use super::awaited::{Awaited, Outcome};
 use super::{Completion, Core};
 use crate::error::{Error, Result};
-use crate::matching::Matched;
-
-/// What became of a posted receive, if anything did; `None`: nothing will.
-type Outcome = Result<Option<Matched>>;
-
-/// A receive that somebody holds.
-#[derive(Debug)]
-pub(crate) struct Awaited {
-    /// Longest message it takes.
-    limit: usize,
-    outcome: Option<Outcome>,
-    /// The completion queue that tells of it, if one does, and by which number.
-    told_by: Option<(u32, u64)>,
-    /// Tasks to wake when there is one.
-    wakers: SmallVec<[Waker; 1]>,
-}
+use crate::matched::Matched;
 
 impl Core {
     /// Posts a receive.

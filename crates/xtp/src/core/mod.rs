@@ -3,8 +3,6 @@
 //! Every call is the same turn: `poll_socket` (datagrams in), a command or a look, `turn` (trains out). Nothing in
 //! here waits; [`Shared`](crate::shared::Shared) does.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::net::SocketAddr;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -19,81 +17,71 @@ use crate::error::{Error, Result};
 use crate::wait::Outlook;
 use calls::Calls;
 use gathered::Gathered;
-use gathering::Gathering;
+use gathered_writes::Gathering;
 use reached::Reached;
+use serial::SerialMap;
 
 pub(crate) mod arrivals;
+mod awaited;
 mod begin;
 #[cfg(test)]
 mod brief_testing;
+mod calling;
 mod calls;
+mod completions;
 mod echo;
 mod events;
 mod exchange;
 mod expect;
 mod gathered;
+mod gathered_writes;
 mod gathering;
 mod glance;
 pub(crate) mod group;
+mod group_slot;
 pub(crate) mod journal;
 #[cfg(all(test, feature = "tokio"))]
 mod leftovers_testing;
+mod long_writes;
 mod matching;
 pub(crate) mod ops;
 mod orphan;
+mod pace;
+mod partial;
+mod queue;
 mod reached;
 mod reading;
+mod ready;
 mod requests;
+mod serial;
 mod slot;
 mod stalled;
+mod stalls;
 mod streak;
+mod telling;
 mod turns;
+mod unconfirmed;
 #[cfg(all(test, feature = "tokio"))]
 mod waking_testing;
 mod watch;
 mod write_memory;
 mod writing;
 
-pub(crate) use arrivals::{Arrived, Queue, Terms};
+pub(crate) use arrivals::{Arrived, Terms};
 pub(crate) use calls::END_WAITS;
+pub use completions::Completion;
 pub(crate) use exchange::Look;
-pub(crate) use gathering::{AGE, Aside, Flusher};
-pub use orphan::Unconfirmed;
-pub use requests::Completion;
+pub(crate) use gathered_writes::{Aside, Flusher};
+pub(crate) use group_slot::{GroupSlot, Holds};
+pub(crate) use queue::Queue;
 pub(crate) use slot::{Accepted, Slot, Use};
+pub use unconfirmed::Unconfirmed;
 pub(crate) use watch::{Source, Watch};
 
 /// How often queued errors of the network are looked for while nobody sleeps on the socket.
 const ERRORS_EVERY: Duration = Duration::from_millis(5);
 /// Falling asleep and waking up take a good part of anything shorter.
 const WORTH_SLEEPING: Duration = Duration::from_micros(100);
-
-/// Identifiers are the engine's own serial numbers: spreading them needs one multiplication, and no stranger
-/// chooses them.
-#[derive(Default)]
-pub(crate) struct SerialHasher(u64);
-
-impl Hasher for SerialHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, octets: &[u8]) {
-        for octet in octets {
-            self.write_u64(u64::from(*octet));
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0 ^ value)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29);
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-}
 
 /// Ready when nothing is left to do.
 fn once_done(step: Result<bool>) -> Poll<Result<()>> {
@@ -103,8 +91,6 @@ fn once_done(step: Result<bool>) -> Poll<Result<()>> {
         Err(error) => Poll::Ready(Err(error)),
     }
 }
-
-type SerialMap<K, V> = HashMap<K, V, BuildHasherDefault<SerialHasher>>;
 
 /// Engine, carrier and the users' view of them.
 pub(crate) struct Core {
@@ -117,11 +103,11 @@ pub(crate) struct Core {
     slots: SerialMap<ContextId, Slot>,
     queues: SerialMap<ListenerId, Queue>,
     /// Transmitters and receivers of groups.
-    pub(crate) groups: SerialMap<GroupId, group::GroupSlot>,
+    pub(crate) groups: SerialMap<GroupId, GroupSlot>,
     /// When somebody who waits for a message has to look at those that are not complete.
     overdue_at: Option<Time>,
     /// Associations that keep others waiting at listeners.
-    stalls: stalled::Stalls,
+    stalls: stalls::Stalls,
     /// The listener at which the next message is expected.
     expected_at: Option<ListenerId>,
     /// The most associations there were since memory was given back after many.
@@ -129,10 +115,10 @@ pub(crate) struct Core {
     /// The same of what is remembered of those that are over.
     records: usize,
     /// Completion queues and what they wait for.
-    requests: SerialMap<u32, requests::Requests>,
+    requests: SerialMap<u32, completions::Requests>,
     next_requests: u32,
     /// Posted receives that somebody holds.
-    awaited: SerialMap<PostedId, matching::Awaited>,
+    awaited: SerialMap<PostedId, awaited::Awaited>,
     /// Associations nobody holds any more whose end is still awaited.
     orphans: usize,
     /// What ended without confirmation after its user let go of it.
@@ -185,7 +171,7 @@ impl Core {
             queues: SerialMap::default(),
             groups: SerialMap::default(),
             overdue_at: None,
-            stalls: stalled::Stalls::default(),
+            stalls: stalls::Stalls::default(),
             expected_at: None,
             crowd: 0,
             records: 0,

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use xtp_engine::{CloseReason, Confirm, ContextId, Framed, MarkAt, MarkId, Setting, TaggedMessage, Time};
 
 use super::reading;
-use super::writing::send_gathered;
 pub(crate) use super::writing::{clear_backlog, write, write_or_wait};
+use super::writing::{hand_on, note_written, send_gathered};
 use super::{Core, once_done};
 use crate::chunk::Chunk;
 use crate::error::{Error, Result};
@@ -70,28 +70,6 @@ pub(crate) fn send_frames(
         Ok(data.is_empty())
     };
     once_done(step(core))
-}
-
-/// Gives the engine a handle of the same memory, of which it keeps what it accepts.
-pub(super) fn hand_on(
-    core: &mut Core,
-    now: Time,
-    id: ContextId,
-    data: &mut Bytes,
-    eom: bool,
-) -> Result<usize> {
-    let accepted = core.engine.send_from(now, id, data, eom)?;
-    note_written(core, id, accepted)?;
-    Ok(accepted)
-}
-
-/// The engine took so many octets.
-pub(super) fn note_written(core: &mut Core, id: ContextId, accepted: usize) -> Result<()> {
-    core.gathered.add(accepted as u64);
-    let slot = core.slot(id)?;
-    slot.started = true;
-    slot.written += accepted as u64;
-    Ok(())
 }
 
 /// Takes all of `data` or nothing: what finds no room is kept here and follows as room appears, even if the asker

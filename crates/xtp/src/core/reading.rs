@@ -2,67 +2,16 @@
 
 use std::task::Poll;
 
-use bytes::{Bytes, BytesMut};
-use smallvec::SmallVec;
+use bytes::Bytes;
 use xtp_engine::{Read, TaggedMessage};
 
 use super::Core;
+use super::partial::Collects;
 use crate::chunk::Chunk;
 use crate::error::{Error, Result};
 
 /// Most octets taken from the engine at once when a message is put together.
 pub(super) const PIECE: usize = 1 << 20;
-
-/// The pieces of a message whose end has not come.
-#[derive(Debug, Default)]
-pub(crate) struct Partial {
-    /// Bound to its first octet, which may not have come.
-    tag: Option<u64>,
-    pieces: SmallVec<[Bytes; 2]>,
-    octets: usize,
-    /// A gap lies in it: what is left of it is no message, and is passed over up to its end.
-    mutilated: bool,
-}
-
-impl Partial {
-    /// Octets that have come.
-    pub(crate) fn octets(&self) -> usize {
-        self.octets
-    }
-
-    /// Nothing of a message was read.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.pieces.is_empty() && self.tag.is_none() && !self.mutilated
-    }
-
-    /// Forgets what came.
-    pub(crate) fn forget(&mut self) {
-        self.tag = None;
-        self.pieces.clear();
-        self.octets = 0;
-    }
-
-    fn push(&mut self, piece: Bytes) {
-        self.octets += piece.len();
-        if !self.mutilated {
-            self.pieces.push(piece);
-        }
-    }
-
-    /// The message whose last piece is `last`, joined with those collected so far, which are forgotten. One piece costs no copy.
-    fn finish(&mut self, last: Bytes) -> Bytes {
-        if self.pieces.is_empty() {
-            return last;
-        }
-        let mut whole = BytesMut::with_capacity(self.octets + last.len());
-        for piece in self.pieces.drain(..) {
-            whole.extend_from_slice(&piece);
-        }
-        self.octets = 0;
-        whole.extend_from_slice(&last);
-        whole.freeze()
-    }
-}
 
 /// The message that ends with `last`; none if a gap lies in it.
 #[inline]
@@ -75,12 +24,6 @@ fn finished(place: &mut impl Collects, last: Bytes) -> Option<Bytes> {
         return None;
     }
     Some(partial.finish(last))
-}
-
-/// Has a [`Partial`], made when there is something to put into it.
-pub(super) trait Collects {
-    fn partial(&mut self) -> &mut Partial;
-    fn if_partial(&mut self) -> Option<&mut Partial>;
 }
 
 /// An item as users see it; `None` at the end, pending if there is none.

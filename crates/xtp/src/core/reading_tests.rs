@@ -3,36 +3,6 @@
 use super::*;
 use crate::core::brief_testing::brief;
 
-#[test]
-fn a_message_of_one_piece_is_not_copied() {
-    let piece = Bytes::from(vec![7; 100]);
-    let message = Partial::default().finish(piece.clone());
-    assert_eq!(message.as_ptr(), piece.as_ptr());
-}
-
-#[test]
-fn pieces_are_joined_in_order_and_forgotten() {
-    let mut partial = Partial::default();
-    for text in ["one ", "two "] {
-        partial.push(Bytes::from_static(text.as_bytes()));
-    }
-    assert_eq!(partial.finish(Bytes::from_static(b"three")), "one two three");
-    assert_eq!(partial.octets(), 0);
-    assert_eq!(partial.finish(Bytes::new()), "");
-}
-
-/// Nothing is kept of a message that nobody will get.
-#[test]
-fn what_follows_a_gap_is_counted_only() {
-    let mut partial = Partial {
-        mutilated: true,
-        ..Partial::default()
-    };
-    partial.push(Bytes::from_static(b"lost"));
-    assert_eq!((partial.octets(), partial.pieces.len()), (4, 0));
-    assert!(!partial.is_empty());
-}
-
 /// What `message` makes of these items, asked again wherever there is none; `None` in the list is a question that finds nothing.
 fn messages(limit: usize, items: Vec<Option<Chunk>>) -> Vec<Result<Option<TaggedMessage>>> {
     let endpoint = brief();

@@ -7,8 +7,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use smallvec::SmallVec;
 use xtp_engine::{CloseReason, ContextId, ListenerId, MarkId, Time};
 
-use super::gathering::Pace;
-use super::reading::{Collects, Partial};
+use super::pace::Pace;
+use super::partial::{Collects, Partial};
 use super::write_memory::WriteMemory;
 use crate::carrier::Fault;
 

@@ -3,70 +3,19 @@
 //!
 //! Nothing is counted while the listener's queue is empty: a peer that pauses then takes no place from another.
 
-use std::collections::hash_map::Entry;
 use std::time::Duration;
 
 use smallvec::SmallVec;
 use xtp_engine::{ContextId, ListenerId, Time};
 
-use super::{Core, SerialMap, Slot, Use};
+use super::{Core, Slot, Use};
 use crate::error::{Error, Result};
 
 /// How long others have waited at least, and how often to look while they do.
 const LOOK: Duration = Duration::from_secs(1);
-/// Octets a peer has to take in the time it has, unless that is all there are: 819 a second in the usual time.
-const LEAST: u64 = 16 << 10;
-/// The usual time.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// Code and text that tell the peer.
 const CODE: u32 = 256;
 const TEXT: &str = "too little was taken while others waited";
-
-/// What a peer had taken.
-#[derive(Copy, Clone, Debug)]
-struct Taken {
-    octets: u64,
-    at: Time,
-    /// It was there at the last look.
-    fresh: bool,
-}
-
-/// Associations whose peers have not taken everything, while others wait at their listener.
-#[derive(Debug, Default)]
-pub(super) struct Stalls {
-    /// By number of the association.
-    taken: SerialMap<u64, Taken>,
-    /// When to look.
-    pub(super) at: Option<Time>,
-}
-
-impl Stalls {
-    /// One was looked at: how long it has taken too little.
-    fn note(&mut self, now: Time, number: u64, octets: u64) -> Duration {
-        let taken = Taken {
-            octets,
-            at: now,
-            fresh: true,
-        };
-        match self.taken.entry(number) {
-            Entry::Vacant(place) => {
-                place.insert(taken);
-            }
-            Entry::Occupied(mut known) if octets.saturating_sub(known.get().octets) >= LEAST => {
-                known.insert(taken);
-            }
-            Entry::Occupied(mut known) => known.get_mut().fresh = true,
-        }
-        self.taken
-            .get(&number)
-            .map_or(Duration::ZERO, |taken| now.since(taken.at))
-    }
-
-    /// Forgets associations that the last look did not find.
-    fn end_look(&mut self) {
-        self.taken.retain(|_, taken| std::mem::take(&mut taken.fresh));
-    }
-}
 
 /// A listener where others wait.
 struct Crowded {
@@ -172,7 +121,3 @@ impl Core {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "stalled_tests.rs"]
-mod tests;

@@ -1,14 +1,10 @@
 //! Sets of associations, listeners and parties of groups that one thread waits for together: each set keeps a list of those with news, so
 //! that waiting costs what is ready, not what is watched.
 
-use std::task::Poll;
-
-use smallvec::SmallVec;
 use xtp_engine::group::{GroupEvent, GroupId};
-use xtp_engine::{ContextId, Event, ListenerId, Read, Time};
+use xtp_engine::{ContextId, Event, ListenerId};
 
-use super::{Core, Queue, SerialMap, group};
-use crate::error::Result;
+use super::serial::SerialMap;
 
 /// Something a set watches.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -21,27 +17,28 @@ pub(crate) enum Source {
     Group(GroupId),
 }
 
+/// A source in a set.
 #[derive(Debug)]
-struct Entry {
-    set: u64,
-    key: u64,
+pub(super) struct Entry {
+    pub(super) set: u64,
+    pub(super) key: u64,
     /// On the list of its set.
-    listed: bool,
+    pub(super) listed: bool,
     /// Something other than readability and room changed since it was told last.
-    news: bool,
+    pub(super) news: bool,
     /// There was room for what had been refused.
-    room: bool,
+    pub(super) room: bool,
     /// The question that looked at it last.
-    seen: u64,
+    pub(super) seen: u64,
 }
 
 /// All sets of an endpoint.
 #[derive(Default)]
 pub(crate) struct Watch {
     last: u64,
-    questions: u64,
+    pub(super) questions: u64,
     /// By set: what has to be looked at. Entries whose source has left the set are passed over.
-    lists: SerialMap<u64, Vec<Source>>,
+    pub(super) lists: SerialMap<u64, Vec<Source>>,
     streams: SerialMap<ContextId, Entry>,
     listeners: SerialMap<ListenerId, Entry>,
     groups: SerialMap<GroupId, Entry>,
@@ -129,7 +126,8 @@ impl Watch {
         }
     }
 
-    fn entry(&mut self, source: Source) -> Option<&mut Entry> {
+    /// What is known of a source.
+    pub(super) fn entry(&mut self, source: Source) -> Option<&mut Entry> {
         match source {
             Source::Stream(id) => self.streams.get_mut(&id),
             Source::Listener(id) => self.listeners.get_mut(&id),
@@ -149,110 +147,6 @@ impl Watch {
         if let Some(list) = self.lists.get_mut(&set) {
             list.push(source);
         }
-    }
-}
-
-impl Core {
-    /// Appends the keys of what is ready in a set, the most urgent first; pending if nothing is. What can be read, accepted or has ended
-    /// is told again with every question, other news once.
-    pub(crate) fn ready(&mut self, now: Time, set: u64, keys: &mut Vec<u64>) -> Poll<Result<()>> {
-        if let Err(error) = self.check_carrier() {
-            return Poll::Ready(Err(error));
-        }
-        let Some(list) = self.watch.lists.get_mut(&set) else {
-            return Poll::Pending;
-        };
-        let mut list = std::mem::take(list);
-        let before = keys.len();
-        let mut ranks = SmallVec::<[u32; 16]>::new();
-        self.watch.questions += 1;
-        let question = self.watch.questions;
-        list.retain(|source| {
-            match self.watch.entry(*source) {
-                // A source that left and came back may be on the list twice.
-                Some(entry) if entry.set == set && entry.seen != question => entry.seen = question,
-                _ => return false,
-            }
-            let lasting = self.is_ready(now, *source);
-            let Some(entry) = self.watch.entry(*source) else {
-                return false;
-            };
-            entry.listed = lasting;
-            let (news, room, key) = (
-                std::mem::take(&mut entry.news),
-                std::mem::take(&mut entry.room),
-                entry.key,
-            );
-            if news || lasting || room && self.has_room(now, *source) {
-                keys.push(key);
-                ranks.push(self.urgency(*source).map_or(u32::MAX, u32::from));
-            }
-            lasting
-        });
-        if ranks.iter().any(|rank| *rank != ranks[0]) {
-            let mut ordered: Vec<(u32, u64)> = ranks.into_iter().zip(keys.drain(before..)).collect();
-            ordered.sort_by_key(|&(rank, _)| rank);
-            keys.extend(ordered.into_iter().map(|(_, key)| key));
-        }
-        if let Some(place) = self.watch.lists.get_mut(&set) {
-            *place = list;
-        }
-        if keys.len() > before {
-            Poll::Ready(Ok(()))
-        } else {
-            Poll::Pending
-        }
-    }
-
-    /// How urgent what is ready there is (§5.4).
-    fn urgency(&self, source: Source) -> Option<u16> {
-        match source {
-            Source::Listener(id) => self.queues.get(&id)?.urgency(),
-            Source::Group(_) => None,
-            Source::Stream(id) => self.engine.context(id).ok()?.urgency(),
-        }
-    }
-
-    /// Whether room that was told is still there: its owner may have filled it before it asked. Whoever is refused after
-    /// that is told again.
-    fn has_room(&mut self, now: Time, source: Source) -> bool {
-        match source {
-            Source::Listener(_) => false,
-            Source::Group(id) => self.engine.group_writable(now, id).is_ok_and(|room| room > 0),
-            Source::Stream(id) => self
-                .engine
-                .context(id)
-                .is_ok_and(|context| context.writable() > 0),
-        }
-    }
-
-    /// Whether something can be taken, or nothing will ever come. If not, an event will tell when.
-    fn is_ready(&mut self, now: Time, source: Source) -> bool {
-        let id = match source {
-            Source::Listener(id) => return self.queues.get(&id).is_some_and(Queue::holds_any),
-            Source::Group(id) => return group::is_ready(self, now, id),
-            Source::Stream(id) => id,
-        };
-        // Of one that only has asked enough is known without.
-        if self.is_unheard(id) {
-            return false;
-        }
-        match self
-            .engine
-            .settled()
-            .context(id)
-            .map(|context| context.readable())
-        {
-            Ok(0) => {}
-            more => return more.is_ok(),
-        }
-        if self.ended(id).is_some() {
-            return true;
-        }
-        // Finding nothing makes the engine tell when there is something again. There is nothing to take.
-        let read = self.engine.read(now, id, 1);
-        // Messages that are matched are no octets to read.
-        !matches!(read, Ok(Read::Pending) | Err(xtp_engine::Error::InvalidOption(_)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Memory of long writes: used again when it was acknowledged, and given back when nobody writes.
 
+use std::io::Write;
+
 use super::*;
 
 const PACKET: usize = 1_440;
@@ -107,4 +109,18 @@ fn who_writes_much_has_large_pages() {
     assert!(!memory.release());
     drop(held);
     assert!(memory.release());
+}
+
+#[test]
+fn a_train_is_as_many_whole_packets_as_a_system_call_carries() {
+    for packet in [512, 1_168, 1_440, 8_940, 32_000, 65_475] {
+        let octets = train(packet);
+        assert_eq!(octets % packet, 0, "{packet}");
+        let packets = octets / packet;
+        assert!(
+            packets == MAX_SEGMENTS || (packets + 1) * size::packet(packet) > MAX_DATAGRAM,
+            "{packet}"
+        );
+        assert!(octets <= WRITE_BUFFER);
+    }
 }

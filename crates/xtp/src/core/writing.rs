@@ -6,11 +6,16 @@ use bytes::{Buf, Bytes};
 use xtp_engine::{ContextId, Time};
 
 use super::Core;
-use super::gathering::{SHORT_PIECE, SHORT_WRITE};
-use super::ops::hand_on;
 use super::reading::PIECE;
-use super::write_memory::{LONG, WRITE_BUFFER};
+use super::write_memory::WRITE_BUFFER;
 use crate::error::Result;
+
+/// Longer writes fill most of a train by themselves.
+const SHORT_WRITE: usize = 32 << 10;
+/// What is sent and longer need not be copied, which is worth more.
+const SHORT_PIECE: usize = 16 << 10;
+/// Shorter writes are joined and cut where packets end.
+const LONG: usize = 32 << 10;
 
 /// Copies octets into retained memory and hands them on, unless the stream is corked or they are [gathered](Core::gathers) with those
 /// of other writes, and there is room to collect more. Returns how many were taken, 0 only if there is no room at all.
@@ -120,6 +125,28 @@ pub(crate) fn clear_backlog(core: &mut Core, now: Time, id: ContextId) -> Result
     // Rare: a corked stream collected more than there is room for. The rest keeps its place.
     core.slot(id)?.more().held = Some((data, false));
     Ok(false)
+}
+
+/// Gives the engine a handle of the same memory, of which it keeps what it accepts.
+pub(super) fn hand_on(
+    core: &mut Core,
+    now: Time,
+    id: ContextId,
+    data: &mut Bytes,
+    eom: bool,
+) -> Result<usize> {
+    let accepted = core.engine.send_from(now, id, data, eom)?;
+    note_written(core, id, accepted)?;
+    Ok(accepted)
+}
+
+/// The engine took so many octets.
+pub(super) fn note_written(core: &mut Core, id: ContextId, accepted: usize) -> Result<()> {
+    core.gathered.add(accepted as u64);
+    let slot = core.slot(id)?;
+    slot.started = true;
+    slot.written += accepted as u64;
+    Ok(())
 }
 
 /// As [`write`], ready when at least one octet was taken.

@@ -1,10 +1,14 @@
 //! What those who hold something back and the flusher know of each other without a lock.
 
+use std::time::Duration;
+
 use xtp_engine::Time;
 
-use crate::core::AGE;
 use crate::sync::thread::{Thread, park};
 use crate::sync::{AtomicBool, AtomicU64, OnceLock, Ordering, fence};
+
+/// What has been gathered for so long leaves with the next write.
+pub(crate) const AGE: Duration = Duration::from_micros(100);
 
 /// Something that is held back, or not.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use crate::core::{Aside, Flusher};
 use crate::shared::{Shared, State};
 use crate::sync::Arc;
 use crate::sync::thread::{Builder, JoinHandle, park_timeout};
-pub(crate) use held::Held;
+pub(crate) use held::{AGE, Held};
 
 /// How long it naps at first, and when writes go on coming: to be woken costs whoever has the core. What is gathered stays for the
 /// longest and what the system adds, some 450 us.

@@ -5,11 +5,11 @@ use std::future::poll_fn;
 use std::net::ToSocketAddrs;
 use std::time::Duration;
 
-use xtp_engine::{ListenOptions, OpenOptions, Tags};
+use xtp_engine::{Envelope, ListenOptions, OpenOptions, Tags};
 
 use super::{Endpoint, Listener, Stream, within};
 use crate::error::Result;
-use crate::matching::Matched;
+use crate::matched::Matched;
 
 /// A receive that was posted for one message. See [`crate::PostedReceive`].
 #[derive(Debug)]
@@ -33,6 +33,14 @@ impl PostedReceive {
         within("a message", timeout, received).await
     }
 
+    /// As [`crate::PostedReceive::try_take`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn try_take(&self) -> Result<Option<Matched>> {
+        self.inner.try_take()
+    }
+
     /// As [`crate::PostedReceive::cancel`].
     pub fn cancel(&self) -> bool {
         self.inner.cancel()
@@ -48,6 +56,14 @@ impl Stream {
         let inner = self.as_sync().post_receive(tags, limit)?;
         Ok(PostedReceive { inner })
     }
+
+    /// As [`crate::Stream::try_peek`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn try_peek(&self, tags: Tags) -> Result<Option<Envelope>> {
+        self.as_sync().try_peek(tags)
+    }
 }
 
 impl Listener {
@@ -58,6 +74,14 @@ impl Listener {
     pub fn post_receive(&self, tags: Tags, limit: usize) -> Result<PostedReceive> {
         let inner = self.inner.post_receive(tags, limit)?;
         Ok(PostedReceive { inner })
+    }
+
+    /// As [`crate::Listener::try_peek`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn try_peek(&self, tags: Tags) -> Result<Option<Envelope>> {
+        self.inner.try_peek(tags)
     }
 }
 
@@ -85,5 +109,13 @@ impl Endpoint {
     pub fn post_receive(&self, tags: Tags, limit: usize) -> Result<PostedReceive> {
         let inner = self.inner.post_receive(tags, limit)?;
         Ok(PostedReceive { inner })
+    }
+
+    /// As [`crate::Endpoint::try_peek`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn try_peek(&self, tags: Tags) -> Result<Option<Envelope>> {
+        self.inner.try_peek(tags)
     }
 }

@@ -3,47 +3,14 @@
 
 use std::net::SocketAddr;
 
-use xtp_io::{Bell, Shortcut};
+use xtp_io::Shortcut;
 
-use super::{Serves, Use, WORTH, in_a_row};
+use super::bed::Bed;
+use super::row::in_a_row;
+use super::{Serves, Use};
 
 /// Sleeps in a shortcut of which one looks at the socket itself first.
 const BESIDE: u32 = 32;
-
-/// Whether a client sleeps so, and what speaks for it.
-#[derive(Debug, Default)]
-pub(super) struct Alone {
-    /// For whose answers the sleeper slept last, and how often in a row.
-    sleeps: Option<(SocketAddr, u32)>,
-    /// Wakes who sleeps in the shortcut, which it has meanwhile.
-    bell: Option<Bell>,
-    lent: bool,
-    /// The bell was rung.
-    rung: bool,
-}
-
-impl Alone {
-    /// Whether the sleeper would have one for `peer`.
-    pub(super) fn is_worth_one(&self, peer: SocketAddr) -> bool {
-        matches!(self.sleeps, Some((known, WORTH..)) if known == peer)
-    }
-
-    /// Whether somebody sleeps in the shortcut.
-    pub(super) fn sleeps(&self) -> bool {
-        self.lent
-    }
-}
-
-/// How somebody who is alone sleeps.
-#[derive(Debug)]
-pub(crate) enum Bed {
-    /// On the socket itself.
-    Socket,
-    /// In the shortcut.
-    Shortcut,
-    /// In the shortcut, after a look at the socket and at what may be in it.
-    Beside,
-}
 
 impl Use {
     /// Somebody is about to sleep for an answer of `peer`, and nothing else is expected of anybody.

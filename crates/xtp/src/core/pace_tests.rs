@@ -1,9 +1,7 @@
-//! When short writes are a stream, and how much a train carries.
+//! When short writes are a stream.
 
 use super::*;
 use crate::core::streak::{LESS, PAUSE, QUICK, RUN};
-use xtp_io::{MAX_DATAGRAM, MAX_SEGMENTS};
-use xtp_wire::size;
 
 /// Notes so many writes, each `gap` after the one before; whether the last is one of a stream.
 fn writes(pace: &mut Pace, from: Time, count: u32, gap: Duration) -> (bool, Time) {
@@ -66,20 +64,6 @@ fn who_reads_between_its_writes_is_in_an_exchange() {
         now = now + SOON;
         assert!(!pace.note(now, true));
         pace.read();
-    }
-}
-
-#[test]
-fn a_train_is_as_many_whole_packets_as_a_system_call_carries() {
-    for packet in [512, 1_168, 1_440, 8_940, 32_000, 65_475] {
-        let octets = train(packet);
-        assert_eq!(octets % packet, 0, "{packet}");
-        let packets = octets / packet;
-        assert!(
-            packets == MAX_SEGMENTS || (packets + 1) * size::packet(packet) > MAX_DATAGRAM,
-            "{packet}"
-        );
-        assert!(octets <= WRITE_BUFFER);
     }
 }
 

@@ -1,0 +1,23 @@
+//! A posted receive that a program holds, and what became of it.
+
+use std::task::Waker;
+
+use smallvec::SmallVec;
+
+use crate::error::Result;
+use crate::matched::Matched;
+
+/// What became of a posted receive, if anything did; `None`: nothing will.
+pub(super) type Outcome = Result<Option<Matched>>;
+
+/// A receive that somebody holds.
+#[derive(Debug)]
+pub(crate) struct Awaited {
+    /// Longest message it takes.
+    pub(super) limit: usize,
+    pub(super) outcome: Option<Outcome>,
+    /// The completion queue that tells of it, if one does, and by which number.
+    pub(super) told_by: Option<(u32, u64)>,
+    /// Tasks to wake when there is one.
+    pub(super) wakers: SmallVec<[Waker; 1]>,
+}

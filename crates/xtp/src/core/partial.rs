@@ -1,0 +1,66 @@
+//! The beginning of a message that is being read.
+
+use bytes::{Bytes, BytesMut};
+use smallvec::SmallVec;
+
+/// The pieces of a message whose end has not come.
+#[derive(Debug, Default)]
+pub(crate) struct Partial {
+    /// Bound to its first octet, which may not have come.
+    pub(super) tag: Option<u64>,
+    pieces: SmallVec<[Bytes; 2]>,
+    pub(super) octets: usize,
+    /// A gap lies in it: what is left of it is no message, and is passed over up to its end.
+    pub(super) mutilated: bool,
+}
+
+impl Partial {
+    /// Octets that have come.
+    pub(crate) fn octets(&self) -> usize {
+        self.octets
+    }
+
+    /// Nothing of a message was read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty() && self.tag.is_none() && !self.mutilated
+    }
+
+    /// Forgets what came.
+    pub(crate) fn forget(&mut self) {
+        self.tag = None;
+        self.pieces.clear();
+        self.octets = 0;
+    }
+
+    /// One piece more.
+    pub(super) fn push(&mut self, piece: Bytes) {
+        self.octets += piece.len();
+        if !self.mutilated {
+            self.pieces.push(piece);
+        }
+    }
+
+    /// The message whose last piece is `last`, joined with those collected so far, which are forgotten. One piece costs no copy.
+    pub(super) fn finish(&mut self, last: Bytes) -> Bytes {
+        if self.pieces.is_empty() {
+            return last;
+        }
+        let mut whole = BytesMut::with_capacity(self.octets + last.len());
+        for piece in self.pieces.drain(..) {
+            whole.extend_from_slice(&piece);
+        }
+        self.octets = 0;
+        whole.extend_from_slice(&last);
+        whole.freeze()
+    }
+}
+
+/// Has a [`Partial`], made when there is something to put into it.
+pub(super) trait Collects {
+    fn partial(&mut self) -> &mut Partial;
+    fn if_partial(&mut self) -> Option<&mut Partial>;
+}
+
+#[cfg(test)]
+#[path = "partial_tests.rs"]
+mod tests;
