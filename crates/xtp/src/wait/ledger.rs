@@ -1,9 +1,10 @@
 //! Whether a wait looks, sleeps or rests, and whether its looks give the core away in between.
 //!
-//! Nothing here knows what else runs on the host. Looking is paid for by the wake-ups that it saves and by what sleeps lose on average
-//! to others that have the core; a look costs what it kept from others, and all that is lost to others during it or behind it, as it
-//! may have used up this thread's share. Giving away is paid for by what others do meanwhile, and costs the time by which what came
-//! was late. So what neighbours, cores and the peer do is in two accounts and in no rule about them.
+//! Nothing here knows what else runs on the host. Looking is paid for by the wake-ups that it saves: a look costs what it kept from
+//! others, one during which the scheduler took the core away costs that time. What a sleep waited for a core is paid in, and
+//! costs as much behind a look, which may have used up this thread's share. Giving
+//! away is paid for by what others do meanwhile, and costs the time by which what came was late. So what neighbours, cores and the
+//! peer do is in two accounts and in no rule about them.
 
 use std::time::Duration;
 
@@ -49,8 +50,6 @@ pub(super) const TURN: Duration = Duration::from_micros(500);
 const GATHERS: u64 = 4;
 /// Waits over which times are averaged, about.
 const WINDOW: u64 = 16;
-/// Sleeps over which it is averaged what they wait for a core, about: slices are lost seldom, and then much is.
-const SLEEPS: i64 = 256;
 /// Datagrams are counted in parts, so that an average of a few is not rounded away.
 const PARTS: u64 = 64;
 
@@ -64,8 +63,6 @@ pub(crate) struct Ledger {
     looking: i64,
     /// Nanoseconds that giving the core away may still lose.
     giving: i64,
-    /// Nanoseconds that the last [`SLEEPS`] sleeps without a look waited for a core beyond their turn.
-    stalls: i64,
     /// Nanoseconds of the last waits, and [`PARTS`] of the datagrams they brought.
     time: u64,
     datagrams: u64,
@@ -77,7 +74,6 @@ impl Ledger {
             policy,
             looking: LOOK,
             giving: MOST,
-            stalls: 0,
             time: 0,
             datagrams: 0,
         }
@@ -137,19 +133,14 @@ impl Ledger {
         self.time = self.time - self.time / WINDOW + time;
         self.datagrams = self.datagrams - self.datagrams / WINDOW + datagrams as u64 * PARTS;
         let keeps = !self.gives();
-        if let Looked::No(delayed) = looked {
-            self.stalls += stall(delayed) - self.stalls / SLEEPS;
-        }
-        // What a sleep in its place would have lost.
-        let spared = self.stalls / SLEEPS;
         self.looking += match looked {
-            Looked::No(_) => 0,
-            Looked::Met(span) if keeps => spared + GAIN - nanos(span) as i64,
-            Looked::Met(span) if span <= LONGEST_LOOK => spared + GAIN,
-            Looked::Met(span) => spared + LOOK - nanos(span) as i64,
-            Looked::InVain(span, delayed) if keeps => spared - nanos(span) as i64 - stall(delayed),
+            Looked::No(delayed) => stall(delayed),
+            Looked::Met(span) if keeps => GAIN - nanos(span) as i64,
+            Looked::Met(span) if span <= LONGEST_LOOK => GAIN,
+            Looked::Met(span) => LOOK - nanos(span) as i64,
+            Looked::InVain(span, delayed) if keeps => -(nanos(span) as i64) - stall(delayed),
             Looked::InVain(span, delayed) => {
-                spared + LOOK - LOOK / VAIN - nanos(span.max(LONGEST_LOOK)) as i64 - stall(delayed)
+                LOOK - LOOK / VAIN - nanos(span.max(LONGEST_LOOK)) as i64 - stall(delayed)
             }
         };
         for account in [&mut self.looking, &mut self.giving] {
@@ -161,9 +152,9 @@ impl Ledger {
     }
 }
 
-/// Of so long a wait for a core, what others took beyond a turn, ns: at most what an account holds.
+/// Of so long a wait for a core, what others took beyond a turn, ns.
 fn stall(delayed: Duration) -> i64 {
-    (nanos(delayed.saturating_sub(TURN)) as i64).min(MOST)
+    nanos(delayed.saturating_sub(TURN)) as i64
 }
 
 /// Nanoseconds, of an hour at most: sums of some waits do not overflow.
