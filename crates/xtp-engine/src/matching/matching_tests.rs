@@ -3,6 +3,20 @@
 use super::*;
 use proptest::prelude::*;
 
+#[test]
+fn a_tag_stands_for_the_messages_that_have_it() {
+    assert_eq!(Tags::from(7), Tags::exact(7));
+    assert_eq!(Tags::from(None), Tags::Without);
+    assert_eq!(Tags::from(Some(7)), Tags::exact(7));
+    assert_eq!(Tags::default(), Tags::Any);
+    for (tags, has) in [
+        (Tags::TAGGED, [true, true, false]),
+        (Tags::like(3, 1), [false, true, false]),
+    ] {
+        assert_eq!([Some(2), Some(7), None].map(|tag| tags.has(tag)), has, "{tags:?}");
+    }
+}
+
 /// What a receive, or a message, may be for or from: few of each, so that they meet.
 fn source() -> impl Strategy<Value = Source> {
     prop_oneof![

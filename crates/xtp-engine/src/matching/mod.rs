@@ -27,9 +27,20 @@ pub enum Source {
 }
 
 /// Which messages of a source a receive is for, by the tag that is bound to their first octet (§1.8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// ```
+/// use xtp_engine::Tags;
+///
+/// assert!(Tags::exact(7).has(Some(7)) && Tags::exact(7) == 7.into());
+/// // What a program keeps in the upper half does not count.
+/// let odd = Tags::like(1, 1);
+/// assert!(odd.has(Some(0x5_0000_0003)) && !odd.has(Some(2)) && !odd.has(None));
+/// assert!(Tags::TAGGED.has(Some(0)) && !Tags::TAGGED.has(None));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Tags {
     /// Every message, with a tag or without.
+    #[default]
     Any,
     /// Messages without a tag.
     Without,
@@ -43,9 +54,17 @@ pub enum Tags {
 }
 
 impl Tags {
+    /// Messages with a tag, whichever.
+    pub const TAGGED: Self = Self::like(0, 0);
+
     /// Messages with exactly this tag.
     pub const fn exact(tag: u64) -> Self {
-        Self::Like { tag, mask: u64::MAX }
+        Self::like(tag, u64::MAX)
+    }
+
+    /// Messages whose tag is equal to `tag` in the bits that are set in `mask`.
+    pub const fn like(tag: u64, mask: u64) -> Self {
+        Self::Like { tag, mask }
     }
 
     /// Whether a message with this tag is one of them.
@@ -56,6 +75,20 @@ impl Tags {
             (Self::Like { tag: wanted, mask }, Some(tag)) => (tag ^ wanted) & mask == 0,
             (Self::Like { .. }, None) => false,
         }
+    }
+}
+
+/// Messages with exactly this tag.
+impl From<u64> for Tags {
+    fn from(tag: u64) -> Self {
+        Self::exact(tag)
+    }
+}
+
+/// Messages with exactly this tag, or those without one.
+impl From<Option<u64>> for Tags {
+    fn from(tag: Option<u64>) -> Self {
+        tag.map_or(Self::Without, Self::exact)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of who is silent, slow, lossy, and out.
 
 use super::super::scripted::*;
+use super::BEHIND;
 use crate::Failure;
 use crate::group::{CastOptions, DropReason, Fec, GroupClose, GroupEvent, MemberId, Require, Slow};
 use core::time::Duration;
@@ -270,6 +271,34 @@ fn room_for_a_part_of_a_tag_is_no_room() {
     one_answers(&mut stage, &mut one, 1_500 * MS);
     assert!(stage.events.contains(&GroupEvent::Laggard(MemberId(1))));
     assert_eq!(stage.position(), room - 1 + 8 + 1_000);
+}
+
+#[test]
+fn a_member_without_room_for_a_moment_holds_the_window() {
+    let mut stage = Stage::new(CastOptions {
+        expect: Some(2),
+        fec: None,
+        ..CastOptions::default()
+    });
+    stage.flush();
+    let key = stage.key();
+    let (mut one, mut other) = (Actor::new(1, key), Actor::new(2, key));
+    other.room = 2_900;
+    one.enter(&mut stage);
+    other.enter(&mut stage);
+    stage.write(20_000);
+    let gone = GroupEvent::Laggard(MemberId(1));
+    let mut waited = Duration::ZERO;
+    while !stage.events.contains(&gone) {
+        assert!(waited < SECOND, "never");
+        stage.run(10 * MS);
+        waited += 10 * MS;
+        let (sent, echo) = (stage.position(), newest(&stage.heard));
+        one.status(&mut stage, sent, echo, Options::empty());
+        other.status(&mut stage, 0, echo, Options::empty());
+    }
+    // One look finds it behind, and the next that finds it so for long enough is not the next one.
+    assert!(waited >= 2 * BEHIND, "{waited:?}");
 }
 
 /// The member came late, lacks most of what left since, and asks for it: what is not repaired for it any more it has to fetch, and only the transmitter can
