@@ -1,7 +1,7 @@
 //! A pending responder: an association that came wholly in its FIRST, without a context.
 //!
 //! `Received -> Answered -> Ended`, in a slot of its own like a context, as many at once as there may be associations. Admission is as
-//! ever: whether it was seen before, who listens, whether its source may be answered (`first`). What its user does is noted
+//! ever: whether the FIRST was seen before, which listener takes it, whether its source may be answered (`first`). What its user does is noted
 //! (`user`); the answer is made of what FIRST said and the user gave (`answer`). Then nothing but END can follow soon; when it has
 //! come, what such an association leaves behind is put in its place (`end`). Whatever else happens makes the context, from the
 //! fields of the record (`promote`).

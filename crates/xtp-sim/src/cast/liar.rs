@@ -307,7 +307,7 @@ impl LiarPlan {
     /// How long it holds up the others, who took `usual` without it and among whom somebody is found silent in `once`: a tenth of a
     /// second or four round trips, and a judgement, since its last word where only that counts (§9.10). Until then it may be the pacemaker,
     /// and the rate takes as long as the whole stream at most to be found again. And polls are as much rarer as one more member makes them.
-    /// Whose words go to all silences those who damp their answers: each window then waits for the turn of its bucket (§9.18).
+    /// A liar that answers to the group silences members that damp their answers: each window then waits for the turn of its bucket (§9.18).
     pub(super) fn holds_up(&self, plan: &CastPlan, usual: Duration, once: Duration) -> Duration {
         let ways = plan
             .members

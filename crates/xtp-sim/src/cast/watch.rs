@@ -452,7 +452,7 @@ impl GroupWorld {
         }
         let own = instance.address == receiving.machine.address;
         let asked = self.plan.options.confirm == xtp_engine::Confirm::Delivered;
-        // Who confirms may do so before having read all. What a program said may be read when the next one has its address.
+        // A program may confirm before it has read all. What it said may be read when the next one has its address.
         let read = match core::ptr::eq(instance, &raw const receiving.now) {
             true => receiving.check.next,
             false => instance.read,

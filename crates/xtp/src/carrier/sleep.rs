@@ -86,7 +86,7 @@ impl Carrier {
         self.shortcut.awake();
     }
 
-    /// Wakes who sleeps in the shortcut; false if nobody does.
+    /// Wakes the thread that sleeps in the shortcut; false if none does.
     pub(crate) fn ring(&mut self) -> bool {
         self.shortcut.ring()
     }

@@ -10,7 +10,7 @@ use crate::matched::Matched;
 /// What became of a posted receive, if anything did; `None`: nothing will.
 pub(super) type Outcome = Result<Option<Matched>>;
 
-/// A receive that somebody holds.
+/// A receive that the program holds.
 #[derive(Debug)]
 pub(crate) struct Awaited {
     /// Longest message it takes.

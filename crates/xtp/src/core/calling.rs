@@ -1,5 +1,5 @@
 //! Calls that follow each other at once: the END of one leaves behind the FIRST of the next. If no other follows, it leaves with the
-//! next turn, whoever has one, and if nobody has, with the [flusher's](crate::flusher).
+//! next turn of any call, and if there is none, with the [flusher's](crate::flusher).
 
 use std::net::SocketAddr;
 

@@ -56,7 +56,7 @@ impl Use {
         self.asleep = false;
     }
 
-    /// Wakes who sleeps in the shortcut; false if nobody does.
+    /// Wakes the thread that sleeps in the shortcut; false if none does.
     pub(in crate::carrier) fn ring(&mut self) -> bool {
         let alone = &mut self.alone;
         let rings = alone.lent && alone.bell.as_ref().is_some_and(|bell| bell.ring().is_ok());

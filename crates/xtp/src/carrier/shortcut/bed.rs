@@ -11,7 +11,7 @@ use super::row::WORTH;
 pub(super) struct Alone {
     /// For whose answers the sleeper slept last, and how often in a row.
     pub(super) sleeps: Option<(SocketAddr, u32)>,
-    /// Wakes who sleeps in the shortcut, which it has meanwhile.
+    /// Wakes the thread that sleeps in the shortcut, which that thread has meanwhile.
     pub(super) bell: Option<Bell>,
     pub(super) lent: bool,
     /// The bell was rung.
@@ -24,13 +24,13 @@ impl Alone {
         matches!(self.sleeps, Some((known, WORTH..)) if known == peer)
     }
 
-    /// Whether somebody sleeps in the shortcut.
+    /// Whether a thread sleeps in the shortcut.
     pub(super) fn sleeps(&self) -> bool {
         self.lent
     }
 }
 
-/// How somebody who is alone sleeps.
+/// How a thread sleeps that is alone at its endpoint.
 #[derive(Debug)]
 pub(crate) enum Bed {
     /// On the socket itself.
