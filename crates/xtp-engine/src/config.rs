@@ -1,9 +1,19 @@
 //! What the host decides once for an engine: identity, carrier, limits.
 
 use crate::path::BASE_DATAGRAM;
+use crate::time::Time;
 use core::net::IpAddr;
 use core::time::Duration;
 use xtp_wire::{Caps, Protection};
+
+/// A moment after which no earlier instance served this port, by both clocks of the host.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// UTC in milliseconds.
+    pub utc_ms: u64,
+    /// The monotonic clock.
+    pub at: Time,
+}
 
 /// Everything an [`Engine`](crate::Engine) needs from its host, which is the only one who can know it. Build one with
 /// [`EngineConfig::new`] and change fields. A facade fills in entropy, clocks, addresses and what its socket holds.
@@ -15,9 +25,9 @@ pub struct EngineConfig {
     pub entropy: [u8; 32],
     /// UTC in milliseconds minus the monotonic clock in milliseconds. Default 0 (then FIRST states times near 0).
     pub utc_offset_ms: i64,
-    /// UTC milliseconds before which FIRSTs are refused (§6.9 `start`); `None` = no earlier instance
+    /// When this instance was started (§6.9 `start`): FIRSTs created before are refused. `None` = no earlier instance
     /// served this port during the last 50 s. Default `None`.
-    pub started_utc_ms: Option<u64>,
+    pub started: Option<Started>,
     /// Addresses of this host; a peer among them (or any loopback address) is on a local path [D-56]. Default empty.
     pub own_addresses: Vec<IpAddr>,
     /// Cover payloads by the XTP checksum, for carriers without a UDP checksum. Default `false` [D-07].
@@ -115,7 +125,7 @@ impl EngineConfig {
         Self {
             entropy,
             utc_offset_ms: 0,
-            started_utc_ms: None,
+            started: None,
             own_addresses: Vec::new(),
             checksum_payload: false,
             max_datagram: 65_507,

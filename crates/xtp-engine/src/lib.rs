@@ -34,9 +34,9 @@ mod transmit;
 #[cfg(test)]
 mod worlds_tests;
 
-pub use config::EngineConfig;
 #[doc(hidden)]
 pub use config::EngineOverrides;
+pub use config::{EngineConfig, Started};
 pub use context::{TaggedMessage, Unit};
 pub use driver::{Arrivals, Arrived, Driver, HistoryWish, Outlet, Parting, Reply};
 pub use engine::{ContextView, Engine, Expectation, Store, Wanted, Welcomed};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 use xtp_engine::{
     ContextId, Driver, Engine, EngineConfig, Error, Expectation, Failure, ListenOptions, ListenerId, MarkId,
-    Outlet, Reply, Time, TransmitBatch,
+    Outlet, Reply, Started, Time, TransmitBatch,
 };
 
 use crate::clock::Clock;
@@ -317,7 +317,10 @@ impl Host {
         engine.utc_offset_ms = self.config.utc_offset();
         // What clients with fast clocks opened just before the crash must not look newer than the start.
         let start = self.utc_ms(world) + self.config.clock_allowance_ms;
-        engine.started_utc_ms = u64::try_from(start).ok();
+        engine.started = u64::try_from(start).ok().map(|utc_ms| Started {
+            utc_ms,
+            at: self.local(world),
+        });
         self.engine = driver(engine, &self.config.habits)?;
         self.down = false;
         self.born = world;

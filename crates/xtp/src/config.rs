@@ -85,7 +85,7 @@ pub struct Config {
     pub socket: SocketOptions,
     /// Limits and identity of the protocol engine: most associations at once (`max_contexts`), longest datagrams
     /// (`max_datagram`, `local_datagram`), a check field over payloads. [`Endpoint::bind`](crate::Endpoint::bind) fills in
-    /// `entropy`, `own_addresses` and `near_room` itself, and `started_utc_ms` as [`fresh_start`](Self::fresh_start)
+    /// `entropy`, `own_addresses` and `near_room` itself, and `started` as [`fresh_start`](Self::fresh_start)
     /// says. `utc_offset_ms` is added to what the system's clock says, milliseconds: 0 unless a program knows better.
     pub engine: EngineConfig,
     /// Nobody served this UDP port during the last 50 s, so no repetition of an old request can arrive. Default

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Duration;
 
-use xtp_engine::{Engine, ListenOptions, OpenOptions};
+use xtp_engine::{Engine, ListenOptions, OpenOptions, Started};
 use xtp_io::{Capabilities, UdpSocket};
 
 use crate::canonical;
@@ -238,8 +238,11 @@ fn open(mut config: Config) -> Result<Shared> {
     getrandom::fill(&mut config.engine.entropy).map_err(|error| Error::Entropy(error.to_string()))?;
     let corrected = config.engine.utc_offset_ms;
     config.engine.utc_offset_ms = clock.utc_offset_ms().saturating_add(corrected);
-    if config.bind.port() != 0 && !config.fresh_start && config.engine.started_utc_ms.is_none() {
-        config.engine.started_utc_ms = Some(utc_ms().saturating_add_signed(corrected));
+    if config.bind.port() != 0 && !config.fresh_start && config.engine.started.is_none() {
+        config.engine.started = Some(Started {
+            utc_ms: utc_ms().saturating_add_signed(corrected),
+            at: clock.now(),
+        });
     }
     let mut own = crate::addresses::own();
     own.extend((!local.ip().is_unspecified()).then(|| local.ip().to_canonical()));

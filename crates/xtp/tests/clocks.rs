@@ -3,19 +3,20 @@
 mod common;
 
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use common::{LONG, PORT};
 use xtp::{CallOptions, Config, Endpoint};
 
 const YEAR: i64 = 365 * 86_400_000;
 
-/// An endpoint that says it was started now, as one at a fixed port does, and has lived a little.
+/// An endpoint at a fixed port, which another instance may have served just before, that has lived a little.
 fn just_started() -> Endpoint {
-    let mut config = Config::server("127.0.0.1:0".parse().expect("an address"));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
-    config.engine.started_utc_ms = u64::try_from(now.as_millis()).ok();
-    let server = Endpoint::bind(config).expect("a free port");
+    let before =
+        Endpoint::bind(Config::server("127.0.0.1:0".parse().expect("an address"))).expect("a free port");
+    let addr = before.local_addr();
+    drop(before);
+    let server = Endpoint::bind(Config::server(addr)).expect("nobody took the port meanwhile");
     // Longer than a request may have been under way.
     thread::sleep(Duration::from_millis(200));
     server

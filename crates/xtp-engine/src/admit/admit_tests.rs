@@ -8,7 +8,7 @@ use bytes::Bytes;
 use xtp_wire::ClientId;
 
 use super::{Answer, AtMostOnce, Incoming, Tombstone, Verdict};
-use crate::config::EngineConfig;
+use crate::config::{EngineConfig, Started};
 use crate::time::Time;
 use crate::time_wait::TimeWait;
 
@@ -50,9 +50,9 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-fn config(max_tombstones: usize, started_utc_ms: Option<u64>) -> EngineConfig {
+fn config(max_tombstones: usize, start: Option<u64>) -> EngineConfig {
     let mut config = EngineConfig::new([7; 32]);
-    config.started_utc_ms = started_utc_ms;
+    config.started = start.map(|utc_ms| Started { utc_ms, at: at(0) });
     config.overrides.max_tombstones = max_tombstones;
     config
 }

@@ -10,13 +10,14 @@
 use core::num::NonZeroU64;
 use core::time::Duration;
 
+use crate::config::Started;
 use crate::time::Time;
 
 /// Longest life of a copy of a packet in the network: as long a young instance does not take what names no instance.
 pub(crate) const LIFE_OF_A_COPY: Duration = Duration::from_secs(50);
 /// A name is stated that much longer than it is asked for: two clocks need not run equally fast.
 const MARGIN: Duration = Duration::from_secs(10);
-/// An age is the difference of two times that were each cut to milliseconds, and the start is read off two clocks.
+/// An age in whole milliseconds may be that much too long: its start was read off two clocks and both its ends were cut.
 const ROUNDED: Duration = Duration::from_millis(2);
 
 /// This instance of a responder.
@@ -24,39 +25,31 @@ const ROUNDED: Duration = Duration::from_millis(2);
 pub(crate) struct Instance {
     /// Its name: when it was started, UTC milliseconds by its own clock. `None`: no other served here as long as copies live.
     name: Option<u64>,
-    /// The same by the clock that nobody sets, milliseconds.
-    since_ms: i64,
+    /// The same by the clock that nobody sets.
+    since: Time,
 }
 
 impl Instance {
-    /// `utc_offset_ms` turns the clock that nobody sets into UTC now.
-    pub(crate) fn new(start_utc_ms: Option<u64>, utc_offset_ms: i64) -> Self {
+    pub(crate) fn new(started: Option<Started>) -> Self {
         Self {
-            name: start_utc_ms,
-            since_ms: start_utc_ms.map_or(0, |start| start.cast_signed().saturating_sub(utc_offset_ms)),
+            name: started.map(|start| start.utc_ms),
+            since: started.map_or(Time::ZERO, |start| start.at),
         }
     }
 
-    /// What a refusal says beside the clock: name and age in milliseconds.
-    pub(crate) fn introduce(self, now: Time) -> Option<(u64, u64)> {
-        self.name.map(|name| (name, self.age_ms(now)))
+    /// What a refusal says beside the clock: name and age.
+    pub(crate) fn introduce(self, now: Time) -> Option<(u64, Duration)> {
+        self.name.map(|name| (name, now.since(self.since)))
     }
 
     /// When it was started, and until when it is young; `None` if it has no name.
     pub(crate) fn youth(self) -> Option<(Time, Time)> {
-        let since = Duration::from_millis(self.since_ms.max(0).cast_unsigned());
-        self.name
-            .map(|_| (Time::ZERO + since, Time::ZERO + since + LIFE_OF_A_COPY))
-    }
-
-    fn age_ms(self, now: Time) -> u64 {
-        let now_ms = (now.as_nanos() / 1_000_000).cast_signed();
-        now_ms.saturating_sub(self.since_ms).max(0).cast_unsigned()
+        self.name.map(|_| (self.since, self.since + LIFE_OF_A_COPY))
     }
 
     /// Copies of what was meant for an instance before may still come.
     pub(crate) fn is_young(self, now: Time) -> bool {
-        self.name.is_some() && Duration::from_millis(self.age_ms(now)) < LIFE_OF_A_COPY
+        self.name.is_some() && now.since(self.since) < LIFE_OF_A_COPY
     }
 
     /// Whether this is the instance of that name.
@@ -84,12 +77,17 @@ pub(crate) struct AgeRefusal {
 }
 
 impl AgeRefusal {
-    /// Reads the text of DIAG(1,12): a clock, and name and age where the refusal is for the start alone.
+    /// Reads the text of DIAG(1,12): a clock, and name and age where the refusal is for the start alone. An age is never longer than
+    /// the instance has been there: without its microseconds it may have been rounded up.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let mut numbers = text.split(' ').map(|number| number.parse().ok());
         let utc_ms = numbers.next()??;
-        let by = match (numbers.next().flatten(), numbers.next().flatten()) {
-            (Some(name), Some(age)) => Some((name, Duration::from_millis(age))),
+        let mut number = || numbers.next().flatten();
+        let by = match (number(), number(), number()) {
+            (Some(name), Some(ms), Some(micros)) if micros < 1_000 => {
+                Some((name, Duration::from_millis(ms) + Duration::from_micros(micros)))
+            }
+            (Some(name), Some(ms), _) => Some((name, Duration::from_millis(ms).saturating_sub(ROUNDED))),
             _ => None,
         };
         Some(Self { utc_ms, by })
@@ -103,8 +101,7 @@ impl AgeRefusal {
     /// Whether nobody can have run a request the first packet of which left so long ago: the responder was running by then,
     /// with some room for clocks that do not run equally fast.
     pub(crate) fn never_ran(self, left: Duration) -> bool {
-        self.by
-            .is_some_and(|(_, age)| (age - age / 128).saturating_sub(ROUNDED) > left)
+        self.by.is_some_and(|(_, age)| age - age / 128 > left)
     }
 
     /// How long FIRSTs to that responder have to name it.

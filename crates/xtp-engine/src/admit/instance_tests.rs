@@ -26,7 +26,7 @@ struct Copy {
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Told {
-    by: Option<(u64, u64)>,
+    by: Option<(u64, Duration)>,
     names: Option<u64>,
 }
 
@@ -66,6 +66,12 @@ struct Clocks {
     without: Without,
 }
 
+/// A start by both clocks, milliseconds.
+fn started(utc_ms: u64, at: u64) -> Option<Started> {
+    let at = Time::ZERO + Duration::from_millis(at);
+    Some(Started { utc_ms, at })
+}
+
 impl World {
     fn now(&self) -> Time {
         Time::ZERO + Duration::from_millis(self.step * STEP)
@@ -76,7 +82,7 @@ impl World {
         let jumped = if start > 0 { clocks.jump } else { 0 };
         let offset = UTC.cast_signed() + jumped;
         let name = (start * STEP).saturating_add_signed(offset);
-        (name, Instance::new(Some(name), offset))
+        (name, Instance::new(started(name, start * STEP)))
     }
 
     /// All worlds one event later.
@@ -168,9 +174,13 @@ impl World {
             // Another key: nobody listens.
             return world;
         }
-        let by = told.by.map(|(name, age)| (name, Duration::from_millis(age)));
         let left = Duration::from_millis((self.step - self.first.unwrap_or_default()) * STEP);
-        let proved = AgeRefusal { utc_ms: 0, by }.never_ran(left) || clocks.without == Without::Proof;
+        let proved = AgeRefusal {
+            utc_ms: 0,
+            by: told.by,
+        }
+        .never_ran(left)
+            || clocks.without == Without::Proof;
         match !self.repeated && proved {
             true => {
                 world.repeated = true;
@@ -249,7 +259,19 @@ fn each_rule_is_needed() {
 fn a_refusal_is_read_with_and_without_a_name() {
     let read = |text| AgeRefusal::read(text).map(|refusal| (refusal.utc_ms, refusal.by));
     assert_eq!(read("12"), Some((12, None)));
-    assert_eq!(read("12 7 5"), Some((12, Some((7, Duration::from_millis(5))))));
+    assert_eq!(
+        read("12 7 5 40"),
+        Some((12, Some((7, Duration::from_micros(5_040)))))
+    );
+    // Whole milliseconds may have been rounded up, twice.
+    for rounded in ["12 7 5", "12 7 5 1000", "12 7 5 x", "12 7 5 -1"] {
+        assert_eq!(
+            read(rounded),
+            Some((12, Some((7, Duration::from_millis(3))))),
+            "{rounded:?}"
+        );
+    }
+    assert_eq!(read("12 7 1"), Some((12, Some((7, Duration::ZERO)))));
     for half in ["12 x 5", "12 7", "12 7 -5", "12  7 5"] {
         assert_eq!(read(half), Some((12, None)), "{half:?}");
     }
@@ -275,11 +297,16 @@ fn only_who_was_there_before_the_request_left_clears_it() {
         "too near for clocks that run apart"
     );
     assert!(!refusal(0).never_ran(Duration::ZERO));
-    let just = AgeRefusal {
-        utc_ms: 0,
-        by: Some((7, Duration::from_millis(2))),
-    };
-    assert!(!just.never_ran(Duration::ZERO), "both times may have been cut");
+    let read = |text| AgeRefusal::read(text).expect("it is well formed");
+    let rtt = Duration::from_micros(60);
+    assert!(
+        read("0 7 1 900").never_ran(rtt),
+        "a call begins as soon as the server says it is there"
+    );
+    assert!(
+        !read("0 7 2").never_ran(Duration::ZERO),
+        "both times may have been cut"
+    );
     let nameless = AgeRefusal { utc_ms: 0, by: None };
     assert!(!nameless.never_ran(Duration::ZERO));
     assert_eq!(nameless.to_be_named(), Duration::ZERO);
@@ -290,7 +317,7 @@ fn only_who_was_there_before_the_request_left_clears_it() {
 #[test]
 fn an_instance_ages_whatever_becomes_of_utc() {
     let at = |seconds| Time::ZERO + Duration::from_secs(seconds);
-    let instance = Instance::new(Some(UTC + 100_000), UTC.cast_signed());
+    let instance = Instance::new(started(UTC + 100_000, 100_000));
     assert!(instance.is_young(at(100)) && instance.is_young(at(149)));
     assert!(!instance.is_young(at(150)));
     assert!(instance.refuses(at(149), None, false) && !instance.refuses(at(149), None, true));
@@ -299,20 +326,20 @@ fn an_instance_ages_whatever_becomes_of_utc() {
         assert!(!instance.refuses(now, Some(UTC + 100_000), false));
         assert!(instance.refuses(now, Some(UTC), false), "meant for another");
     }
-    let nameless = Instance::new(None, 0);
+    let nameless = Instance::new(None);
     assert!(!nameless.refuses(at(0), None, false) && !nameless.refuses(at(0), Some(1), false));
 }
 
 /// A memory of an instance that was started at 1 s, called at these moments, milliseconds; whether it refuses then what names none.
 fn refuses_when_called(calls: &[u64]) -> bool {
     let mut config = EngineConfig::new([7; 32]);
-    (config.started_utc_ms, config.utc_offset_ms) = (Some(1_000), 0);
+    (config.started, config.utc_offset_ms) = (started(1_000, 1_000), 0);
     let mut memory = AtMostOnce::new(&config, [1; 16]);
     for &ms in calls {
         let now = Time::ZERO + Duration::from_millis(ms);
         memory.find(now, SocketAddr::from(([192, 0, 2, 1], 40_000)), 9);
     }
-    let instance = Instance::new(config.started_utc_ms, config.utc_offset_ms);
+    let instance = Instance::new(config.started);
     instance.refuses(memory.came_since(), None, false)
 }
 
@@ -334,7 +361,7 @@ fn an_instance_that_slept_while_it_was_young_is_young_until_it_has_read_what_cam
 #[test]
 fn an_instance_is_called_when_it_comes_of_age() {
     let mut config = EngineConfig::new([7; 32]);
-    (config.started_utc_ms, config.utc_offset_ms) = (Some(1_000), 0);
+    (config.started, config.utc_offset_ms) = (started(1_000, 1_000), 0);
     let mut memory = AtMostOnce::new(&config, [1; 16]);
     let of_age = Time::ZERO + Duration::from_secs(51);
     assert_eq!(memory.deadline(), Some(of_age));

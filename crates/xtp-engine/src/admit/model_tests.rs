@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use xtp_wire::ClientId;
 
 use super::{Answer, AtMostOnce, Incoming, Tombstone, Verdict};
-use crate::config::EngineConfig;
+use crate::config::{EngineConfig, Started};
 use crate::time::Time;
 use crate::time_wait::TimeWait;
 
@@ -426,7 +426,10 @@ struct Pair {
 impl Pair {
     fn new() -> Self {
         let mut config = EngineConfig::new([7; 32]);
-        config.started_utc_ms = Some(START);
+        config.started = Some(Started {
+            utc_ms: START,
+            at: Time::ZERO,
+        });
         config.overrides.max_tombstones = 2 * PARTITION;
         config.overrides.max_clients = CLIENTS;
         let memory = AtMostOnce::new(&config, [1; 16]);

@@ -183,7 +183,7 @@ impl Engine {
             groups: group::Groups::new(&config),
             demux,
             at_most_once,
-            instance: Instance::new(config.started_utc_ms, config.utc_offset_ms),
+            instance: Instance::new(config.started),
             mint: TokenMint::new(secret),
             validated,
             pressure,

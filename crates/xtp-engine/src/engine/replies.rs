@@ -24,8 +24,9 @@ impl Engine {
     /// DIAG(1,12) of what an instance before this one may have executed, and this one certainly not: our clock, and our name.
     pub(super) fn refuse_for_start(&mut self, trigger: &Header, datagram: &Datagram<'_>) {
         let mut text = self.utc_ms().to_string();
-        if let Some((name, age_ms)) = self.instance.introduce(self.now) {
-            text += &format!(" {name} {age_ms}");
+        if let Some((name, age)) = self.instance.introduce(self.now) {
+            let (ms, micros) = (age.as_millis(), age.subsec_micros() % 1_000);
+            text += &format!(" {name} {ms} {micros}");
         }
         let (code, value) = (DiagCode::ContextRefused, DiagValue::ImproperState);
         self.send_diag(trigger, code, value, &text, datagram);

@@ -3,16 +3,21 @@
 use super::forge::View;
 use super::world::{DELAY, MS, PORT, World, address};
 use std::time::Duration;
-use xtp_engine::{ContextId, EngineConfig, Event, paradigm};
+use xtp_engine::{ContextId, EngineConfig, Event, Started, Time, paradigm};
 use xtp_wire::{
     Body, DiagCode, DiagValue, ExtendedTraffic, First, Format, Key, Options, Packet, Tlv, Tlvs, Traffic,
 };
+
+fn since(ms: u64) -> Started {
+    let at = Time::from_nanos(ms * 1_000_000);
+    Started { utc_ms: ms, at }
+}
 
 /// Both were started at this moment of UTC, in milliseconds; the world begins at 1 000.
 fn started(ahead: bool, at: u64) -> World {
     World::with(
         ahead,
-        |config: &mut EngineConfig| config.started_utc_ms = Some(at),
+        |config: &mut EngineConfig| config.started = Some(since(at)),
         |_| {},
     )
 }
@@ -173,7 +178,7 @@ fn a_first_is_executed_by_the_instance_it_names() {
 fn a_legacy_first_is_taken_by_a_young_instance() {
     for ahead in [false, true] {
         let young = |config: &mut EngineConfig| {
-            config.started_utc_ms = Some(500);
+            config.started = Some(since(500));
             config.overrides.legacy = true;
         };
         let mut world = World::with(ahead, young, |_| {});
@@ -202,7 +207,7 @@ fn refuse(world: &mut World, name: u64) {
         first_echo: first.sync,
     };
     let (code, value) = (DiagCode::ContextRefused, DiagValue::ImproperState);
-    let text = format!("1000 {name} 60000");
+    let text = format!("1000 {name} 60000 0");
     world.forge(0, &view.diag(Options::empty(), code, value, &text));
 }
 
