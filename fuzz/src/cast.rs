@@ -140,14 +140,16 @@ impl Cast {
         let (options, one_datagram) = cast_options(choices);
         let collects = matches!(options.mode, Mode::Bucket(_)) && group.is_some();
         let cast = match one_datagram {
-            true => hosts[0].cast_datagram(now, target, options, payload(choices.octet().into())),
-            false => hosts[0].cast(now, target, options),
+            true => hosts[0]
+                .command()
+                .cast_datagram(now, target, options, payload(choices.octet().into())),
+            false => hosts[0].command().cast(now, target, options),
         };
         let mut parties = vec![cast.ok()];
         for (host, engine) in hosts.iter_mut().enumerate().skip(1) {
             let kind = choices.octet();
             // One that comes late joins when its user is chosen.
-            let joined = (kind & 8 == 0).then(|| engine.join(now, join_options(group, kind, host)));
+            let joined = (kind & 8 == 0).then(|| engine.command().join(now, join_options(group, kind, host)));
             parties.push(joined.and_then(Result::ok));
         }
         Self {
@@ -185,21 +187,21 @@ impl Cast {
         let Some(id) = self.parties[0] else { return };
         let (now, kind) = (self.now, choices.octet());
         if kind & 1 != 0 {
-            let _ = self.hosts[0].group_tag(now, id, choices.number());
+            let _ = self.hosts[0].command().group_tag(now, id, choices.number());
         }
         let octets = payload(usize::from(choices.word()) % 8_192);
-        let _ = self.hosts[0].group_send(now, id, octets, kind & 2 != 0);
+        let _ = self.hosts[0].command().group_send(now, id, octets, kind & 2 != 0);
     }
 
     fn finish(&mut self, choices: &mut Choices<'_>) {
         let Some(id) = self.parties[0] else { return };
         match choices.octet() % 4 {
             0 => {
-                let _ = self.hosts[0].group_release(self.now, id);
+                let _ = self.hosts[0].command().group_release(self.now, id);
                 self.parties[0] = None;
             }
-            1 => drop(self.hosts[0].group_members(self.now, id)),
-            _ => drop(self.hosts[0].group_finish(self.now, id)),
+            1 => drop(self.hosts[0].command().group_members(self.now, id)),
+            _ => drop(self.hosts[0].command().group_finish(self.now, id)),
         }
     }
 
@@ -207,18 +209,22 @@ impl Cast {
         let host = 1 + choices.index(HOSTS - 1);
         let Some(id) = self.parties[host] else {
             let options = join_options(self.group, choices.octet(), host);
-            self.parties[host] = self.hosts[host].join(self.now, options).ok();
+            self.parties[host] = self.hosts[host].command().join(self.now, options).ok();
             return;
         };
         let engine = &mut self.hosts[host];
         match choices.octet() % 8 {
-            0 => drop(engine.group_reject(self.now, id, "no room")),
+            0 => drop(engine.command().group_reject(self.now, id, "no room")),
             1 => {
-                let _ = engine.group_release(self.now, id);
+                let _ = engine.command().group_release(self.now, id);
                 self.parties[host] = None;
             }
-            2 => drop(engine.group_confirm(self.now, id)),
-            _ => drop(engine.group_read(self.now, id, usize::from(choices.word()))),
+            2 => drop(engine.command().group_confirm(self.now, id)),
+            _ => drop(
+                engine
+                    .command()
+                    .group_read(self.now, id, usize::from(choices.word())),
+            ),
         }
     }
 
@@ -274,8 +280,8 @@ impl Cast {
         };
         let host = &mut self.hosts[flight.to];
         match self.group {
-            Some(group) if travelling.to_group => host.receive_group(self.now, group, datagram),
-            _ => Engine::receive(host, self.now, datagram),
+            Some(group) if travelling.to_group => host.command().receive_group(self.now, group, datagram),
+            _ => host.command().receive(self.now, datagram),
         }
         self.turn(flight.to);
     }
@@ -284,7 +290,7 @@ impl Cast {
         let mut leaving = Leaving::default();
         self.hosts[from].turn(self.now, &mut leaving);
         while self.hosts[from].poll_event().is_some() {}
-        while self.hosts[from].poll_group_event().is_some() {}
+        while self.hosts[from].command().poll_group_event().is_some() {}
         for (dst, ecn, octets) in leaving.0 {
             self.sent += 1;
             assert!(self.sent < STORM, "a storm of packets");
@@ -320,7 +326,7 @@ impl Cast {
             for host in 1..HOSTS {
                 let Some(id) = self.parties[host] else { continue };
                 while let Ok(Read::Data { .. } | Read::Tag { .. }) =
-                    self.hosts[host].group_read(self.now, id, 1 << 20)
+                    self.hosts[host].command().group_read(self.now, id, 1 << 20)
                 {}
             }
         }
@@ -335,7 +341,7 @@ impl Cast {
     /// The transmitter's user has nothing more to send.
     pub fn end(&mut self) {
         if let Some(id) = self.parties[0] {
-            let _ = self.hosts[0].group_finish(self.now, id);
+            let _ = self.hosts[0].command().group_finish(self.now, id);
         }
     }
 }

@@ -139,10 +139,10 @@ impl Pair {
         let mut ends = [engine(1), engine(2)];
         let mut listen = ListenOptions::every_service(PORT);
         listen.tuning.posts = true;
-        let listener = ends[1].listen(listen).expect("a free number");
+        let listener = ends[1].command().listen(listen).expect("a free number");
         let mut matched = ListenOptions::every_service(MATCHED);
         matched.tuning.matched = true;
-        ends[1].listen(matched).expect("a free number");
+        ends[1].command().listen(matched).expect("a free number");
         Self {
             ends,
             addrs: [
@@ -165,7 +165,10 @@ impl Pair {
         if self.known[0].len() >= MAX_KNOWN {
             return None;
         }
-        let id = self.ends[0].open(self.now, self.addrs[1], options).ok()?;
+        let id = self.ends[0]
+            .command()
+            .open(self.now, self.addrs[1], options)
+            .ok()?;
         self.known[0].push(id);
         Some(id)
     }
@@ -186,7 +189,7 @@ impl Pair {
         for turn in 0.. {
             let (driver, sent) = (&mut self.ends[end], &mut self.sent[end]);
             driver.turn(self.now, sent);
-            for gone in driver.let_go(self.now) {
+            for gone in driver.release_detached(self.now) {
                 self.orphans[end].remove(&gone);
             }
             if self.idle {
@@ -205,7 +208,7 @@ impl Pair {
             );
         }
         self.take_events(end);
-        let stats = self.ends[end].stats();
+        let stats = self.ends[end].command().stats();
         assert!(stats.contexts <= MAX_CONTEXTS, "{} contexts", stats.contexts);
         assert!(stats.tombstones <= 64, "{} tombstones", stats.tombstones);
     }
@@ -227,23 +230,23 @@ impl Pair {
     /// Posts a receive, or takes back the one posted last.
     pub(crate) fn post(&mut self, end: usize, wanted: Match, cancels: bool) {
         let driver = &mut self.ends[end];
-        let _ = driver.peek(wanted.source, wanted.tags);
-        if let Ok(posted) = driver.post_receive(self.now, wanted) {
+        let _ = driver.view().peek(wanted.source, wanted.tags);
+        if let Ok(posted) = driver.command().post_receive(self.now, wanted) {
             self.posted[end].insert(posted, wanted.length);
         }
         if let Some((last, _)) = self.posted[end].last_key_value().filter(|_| cancels)
-            && driver.cancel_receive(*last)
+            && driver.command().cancel_receive(*last)
         {
             self.posted[end].pop_last();
         }
         assert!(
-            driver.stats().posted <= MAX_POSTED,
+            driver.command().stats().posted <= MAX_POSTED,
             "more receives than the limit"
         );
     }
 
     pub(crate) fn take_events(&mut self, end: usize) {
-        while let Some(received) = self.ends[end].poll_received() {
+        while let Some(received) = self.ends[end].command().poll_received() {
             let length = self.posted[end].remove(&received.posted);
             let length = length.expect("a receive that was posted ends, and once");
             if let Ok(message) = received.outcome {
@@ -255,21 +258,24 @@ impl Pair {
         for (id, event) in events {
             match event {
                 Event::Accepted { .. } => {
-                    self.ends[end].accepted(id).expect("a new association");
+                    self.ends[end].command().accepted(id).expect("a new association");
                     if self.known[end].len() < MAX_KNOWN {
                         self.known[end].push(id);
                     } else {
-                        self.ends[end].release(self.now, id).expect("a new association");
+                        self.ends[end]
+                            .command()
+                            .release(self.now, id)
+                            .expect("a new association");
                     }
                 }
                 Event::Closed(_) if self.orphans[end].remove(&id).is_some() => {
-                    self.ends[end].forget(self.now, id);
+                    self.ends[end].abort(self.now, id);
                 }
                 Event::Marked(mark) if self.orphans[end].get(&id) == Some(&Some(mark)) => {
-                    self.ends[end].leave(id);
+                    self.ends[end].detach(id);
                 }
                 Event::Readable if self.orphans[end].contains_key(&id) => {
-                    let _ = self.ends[end].discard(self.now, id, 0);
+                    let _ = self.ends[end].command().discard(self.now, id, 0);
                 }
                 _ => {}
             }
@@ -281,16 +287,17 @@ impl Pair {
         self.known[end].retain(|known| *known != id);
         let (driver, now) = (&mut self.ends[end], self.now);
         if driver
+            .view()
             .context(id)
             .is_ok_and(|context| context.close_reason().is_some())
         {
             let _ = driver.final_stats(id);
-            return driver.retire(id);
+            return driver.detach_ended(id);
         }
-        let _ = driver.discard(now, id, 0);
-        let stats = driver.context(id).map(|context| context.stats());
+        let _ = driver.command().discard(now, id, 0);
+        let stats = driver.view().context(id).map(|context| context.stats());
         let written = stats.map_or(0, |stats| stats.octets_acknowledged) + 1;
-        match driver.part(now, id, written) {
+        match driver.close(now, id, written) {
             Parting::Released => {}
             Parting::Leaving => drop(self.orphans[end].insert(id, None)),
             Parting::Awaits(mark) => drop(self.orphans[end].insert(id, mark)),
@@ -346,7 +353,7 @@ impl Pair {
             Reply::Answered(id) => {
                 driver.take_answer(id).expect("it came");
                 let _ = driver.final_stats(id);
-                driver.retire(id);
+                driver.detach_ended(id);
                 self.known[end].retain(|known| *known != id);
             }
             Reply::Began(id, _) => {

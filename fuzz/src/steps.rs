@@ -69,7 +69,7 @@ fn open(pair: &mut Pair, choices: &mut Choices<'_>) {
     if let Some(id) = pair.open(options)
         && bits & 3 == 3
     {
-        let _ = pair.ends[0].connect(pair.now, id);
+        let _ = pair.ends[0].command().connect(pair.now, id);
     }
 }
 
@@ -107,9 +107,11 @@ fn message(pair: &mut Pair, choices: &mut Choices<'_>) {
                 _ => driver.respond_at_once(now, id, &mut data, unconfirmed, &mut pair.sent[end]),
             };
             if !sent {
-                let _ = driver.set(now, id, Setting::UnconfirmedResponse(unconfirmed));
-                let _ = driver.send(now, id, data, true);
-                let _ = driver.close_writer(now, id);
+                let _ = driver
+                    .command()
+                    .set(now, id, Setting::UnconfirmedResponse(unconfirmed));
+                let _ = driver.command().send(now, id, data, true);
+                let _ = driver.command().close_writer(now, id);
             }
             pair.leave(end);
         }
@@ -148,13 +150,15 @@ pub fn exchange_messages(pair: &mut Pair, kind: u8, number: usize) {
         if step == 0
             && let Some(&there) = pair.known[1].last()
         {
-            let _ = pair.ends[1].read(pair.now, there, limit);
+            let _ = pair.ends[1].command().read(pair.now, there, limit);
             let (now, unconfirmed) = (pair.now, kind & 2 != 0);
             let (mut data, driver) = (payload(64), &mut pair.ends[1]);
             if asks && !driver.respond_at_once(now, there, &mut data, unconfirmed, &mut pair.sent[1]) {
-                let _ = driver.set(now, there, Setting::UnconfirmedResponse(unconfirmed));
-                let _ = driver.send(now, there, data, true);
-                let _ = driver.close_writer(now, there);
+                let _ = driver
+                    .command()
+                    .set(now, there, Setting::UnconfirmedResponse(unconfirmed));
+                let _ = driver.command().send(now, there, data, true);
+                let _ = driver.command().close_writer(now, there);
                 pair.flush(1);
             }
             pair.leave(1);
@@ -163,7 +167,7 @@ pub fn exchange_messages(pair: &mut Pair, kind: u8, number: usize) {
             }
         }
         if pair.known[0].contains(&here) {
-            let _ = pair.ends[0].read(pair.now, here, limit);
+            let _ = pair.ends[0].command().read(pair.now, here, limit);
         }
         pair.flush(0);
         pair.flush(1);
@@ -177,13 +181,15 @@ fn exchange(pair: &mut Pair, end: usize, id: ContextId, choices: &mut Choices<'_
     match choices.index(4) {
         0 | 1 => {
             let len = (choices.number() % LONGEST) as usize;
-            let _ = engine.send(now, id, payload(len), choices.octet() & 1 != 0);
+            let _ = engine
+                .command()
+                .send(now, id, payload(len), choices.octet() & 1 != 0);
         }
         2 => {
             let max = 1 + choices.number() as usize % 100_000;
             for _ in 0..100 {
                 if !matches!(
-                    engine.read(now, id, max),
+                    engine.command().read(now, id, max),
                     Ok(Read::Data { .. } | Read::Tag { .. } | Read::Gap { .. })
                 ) {
                     break;
@@ -191,7 +197,7 @@ fn exchange(pair: &mut Pair, end: usize, id: ContextId, choices: &mut Choices<'_
             }
         }
         _ => {
-            let _ = engine.send_tag(now, id, choices.number());
+            let _ = engine.command().send_tag(now, id, choices.number());
         }
     }
 }
@@ -206,33 +212,49 @@ fn command(pair: &mut Pair, end: usize, id: ContextId, choices: &mut Choices<'_>
     };
     // Errors are answers too: a user may ask for anything at any time.
     match choices.index(15) {
-        0 => drop(engine.close_writer(now, id)),
-        1 => drop(engine.close_reader(now, id)),
+        0 => drop(engine.command().close_writer(now, id)),
+        1 => drop(engine.command().close_reader(now, id)),
         2 => drop(engine.abort(now, id)),
         3 => {
-            let _ = engine.release(now, id);
+            let _ = engine.command().release(now, id);
             pair.known[end].retain(|known| *known != id);
         }
-        4 => drop(engine.mark(now, id, MarkAt::Queued, confirm[choices.index(2)])),
-        5 => drop(engine.mark(
+        4 => drop(
+            engine
+                .command()
+                .mark(now, id, MarkAt::Queued, confirm[choices.index(2)]),
+        ),
+        5 => drop(engine.command().mark(
             now,
             id,
             MarkAt::Offset(choices.number()),
             confirm[choices.index(2)],
         )),
-        6 => drop(engine.set(now, id, Setting::ErrorControl(ErrorControl::GoBackN))),
-        7 => drop(engine.set(now, id, Setting::ErrorControl(ErrorControl::Selective))),
-        8 => drop(engine.set(now, id, Setting::InRate(rate(choices)))),
-        9 => drop(engine.set(now, id, Setting::OutRate(rate(choices)))),
-        10 => drop(engine.set(now, id, Setting::Sort(Some(choices.word())))),
+        6 => drop(
+            engine
+                .command()
+                .set(now, id, Setting::ErrorControl(ErrorControl::GoBackN)),
+        ),
+        7 => drop(
+            engine
+                .command()
+                .set(now, id, Setting::ErrorControl(ErrorControl::Selective)),
+        ),
+        8 => drop(engine.command().set(now, id, Setting::InRate(rate(choices)))),
+        9 => drop(engine.command().set(now, id, Setting::OutRate(rate(choices)))),
+        10 => drop(engine.command().set(now, id, Setting::Sort(Some(choices.word())))),
         11 => {
             let number = choices.number();
-            drop(engine.post(now, id, number));
+            drop(engine.command().post(now, id, number));
             post(pair, end, id, number);
         }
-        12 => drop(engine.set(now, id, Setting::UnconfirmedResponse(choices.octet() & 1 != 0))),
-        13 => drop(engine.context(id).map(|context| context.stats())),
-        _ => drop(engine.connect(now, id)),
+        12 => drop(
+            engine
+                .command()
+                .set(now, id, Setting::UnconfirmedResponse(choices.octet() & 1 != 0)),
+        ),
+        13 => drop(engine.view().context(id).map(|context| context.stats())),
+        _ => drop(engine.command().connect(now, id)),
     }
 }
 
@@ -278,7 +300,7 @@ fn network(pair: &mut Pair, kind: u8, choices: &mut Choices<'_>) {
                     octets: Some(usize::from(choices.word())),
                 },
             };
-            pair.ends[end].failed(pair.now, peer, failure);
+            pair.ends[end].command().failed(pair.now, peer, failure);
         }
         7 => inject(pair, choices),
         _ => {

@@ -14,7 +14,7 @@ fuzz_target!(|input: &[u8]| {
     let kind = choices.octet();
     let mut pair = Pair::new(kind & 1 != 0, kind & 2 != 0);
     if let Some(id) = pair.open(paradigm::stream(PORT)) {
-        let _ = pair.ends[0].send(pair.now, id, payload(50_000), true);
+        let _ = pair.ends[0].command().send(pair.now, id, payload(50_000), true);
     }
     pair.settle(usize::from(kind >> 4));
     for _ in 0..STEPS {

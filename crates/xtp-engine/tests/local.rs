@@ -50,7 +50,10 @@ impl World {
             Driver::new(Engine::new(config).unwrap())
         };
         let mut ends = [engine(1), engine(2)];
-        ends[1].listen(ListenOptions::every_service(PORT)).unwrap();
+        ends[1]
+            .command()
+            .listen(ListenOptions::every_service(PORT))
+            .unwrap();
         Self {
             now: Time::from_nanos(1_000_000_000),
             ends,
@@ -73,7 +76,7 @@ impl World {
 
     fn flush(&mut self, me: usize) {
         let mut out = TransmitBatch::new();
-        self.ends[me].flush(self.now, &mut out);
+        self.ends[me].command().flush(self.now, &mut out);
         let mut too_long = 0;
         out.for_each_datagram(|_, octets| {
             self.lengths.push(octets.len());
@@ -89,7 +92,10 @@ impl World {
                 Says::TooLong => None,
                 Says::HowLong => Some(self.fits),
             };
-            let told = self.ends[me].failed(self.now, self.addrs[1 - me], Failure::TooBig { octets });
+            let told =
+                self.ends[me]
+                    .command()
+                    .failed(self.now, self.addrs[1 - me], Failure::TooBig { octets });
             assert!(told, "an association sent it");
         }
         if too_long > 0 && self.says != Says::Nothing {
@@ -103,7 +109,8 @@ impl World {
         }
         while let Some((id, event)) = self.ends[1].poll_event() {
             if matches!(event, Event::Accepted { .. } | Event::Readable) {
-                while let Ok(Read::Data { bytes, .. }) = self.ends[1].read(self.now, id, usize::MAX) {
+                while let Ok(Read::Data { bytes, .. }) = self.ends[1].command().read(self.now, id, usize::MAX)
+                {
                     self.received.extend_from_slice(&bytes);
                 }
             }
@@ -138,8 +145,7 @@ impl World {
                 };
                 let (src, data) = (self.addrs[1 - to], &octets[..]);
                 let (dst, ecn, backing) = (None, Ecn::NotEct, None);
-                Engine::receive(
-                    &mut self.ends[to],
+                self.ends[to].command().receive(
                     self.now,
                     Datagram {
                         src,
@@ -156,8 +162,13 @@ impl World {
     /// A stream that has begun: one octet was written, and is known to have arrived.
     fn open_stream(&mut self) -> ContextId {
         let options = paradigm::stream(PORT);
-        let id = self.ends[0].open(self.now, self.addrs[1], options).unwrap();
-        let taken = self.ends[0].send(self.now, id, Bytes::from_static(&[7]), false);
+        let id = self.ends[0]
+            .command()
+            .open(self.now, self.addrs[1], options)
+            .unwrap();
+        let taken = self.ends[0]
+            .command()
+            .send(self.now, id, Bytes::from_static(&[7]), false);
         assert_eq!(taken, Ok(1));
         // Not amid a question whether the peer is still there.
         self.run(Duration::from_secs(1));
@@ -167,11 +178,15 @@ impl World {
 
     fn send(&mut self, options: OpenOptions, len: usize) {
         let octets: Vec<u8> = (0..len).map(|n| (n * 7 % 251) as u8).collect();
-        let id = self.ends[0].open(self.now, self.addrs[1], options).unwrap();
+        let id = self.ends[0]
+            .command()
+            .open(self.now, self.addrs[1], options)
+            .unwrap();
         self.ends[0]
+            .command()
             .send(self.now, id, Bytes::from(octets.clone()), true)
             .unwrap();
-        self.ends[0].close_writer(self.now, id).unwrap();
+        self.ends[0].command().close_writer(self.now, id).unwrap();
         self.run_until_closed();
         let what = format!("{:?} {len} over {}", self.says, self.fits);
         assert!(self.closed, "{what}: no end, {:?}", self.lengths);
@@ -239,7 +254,7 @@ fn a_path_known_to_be_below_the_base_is_sent_nothing_longer() {
                 world.far(remote);
                 for me in 0..2 {
                     let peer = world.addrs[1 - me];
-                    world.ends[me].note_path_mtu(world.now, peer, fits);
+                    world.ends[me].command().note_path_mtu(world.now, peer, fits);
                 }
                 let begin = world.now;
                 world.send(paradigm::one_shot(PORT), len);
@@ -256,8 +271,8 @@ fn a_path_known_to_be_below_the_base_is_sent_nothing_longer() {
 fn a_path_that_carries_more_again_is_sent_more() {
     let mut world = World::new(LOOPBACK, Says::Nothing);
     let peer = world.addrs[1];
-    world.ends[0].note_path_mtu(world.now, peer, 600);
-    world.ends[0].note_path_mtu(world.now, peer, LOOPBACK);
+    world.ends[0].command().note_path_mtu(world.now, peer, 600);
+    world.ends[0].command().note_path_mtu(world.now, peer, LOOPBACK);
     world.send(paradigm::one_shot(PORT), 60_000);
     assert!(
         world.lengths.iter().any(|octets| *octets > 60_000),
@@ -270,7 +285,7 @@ fn a_path_that_carries_more_again_is_sent_more() {
 fn no_path_is_taken_to_carry_less_than_the_least() {
     let mut world = World::new(LOOPBACK, Says::Nothing);
     let peer = world.addrs[1];
-    world.ends[0].note_path_mtu(world.now, peer, 100);
+    world.ends[0].command().note_path_mtu(world.now, peer, 100);
     world.send(paradigm::one_shot(PORT), 60_000);
     assert_eq!(world.lengths.iter().max(), Some(&xtp_engine::LEAST_DATAGRAM));
 }
@@ -312,8 +327,10 @@ fn short_packets_to_a_local_peer_that_does_not_look_stay_within_its_socket() {
         world.lengths.clear();
         let mut written = 0;
         // More than credit allows, or would.
-        while written < 5 << 20 && world.ends[0].context(id).unwrap().writable() >= size as u64 {
-            let taken = world.ends[0].send(world.now, id, Bytes::from(vec![7; size]), false);
+        while written < 5 << 20 && world.ends[0].view().context(id).unwrap().writable() >= size as u64 {
+            let taken = world.ends[0]
+                .command()
+                .send(world.now, id, Bytes::from(vec![7; size]), false);
             written += taken.unwrap();
             // Before any timer of the writer expires.
             world.now = world.now + Duration::from_nanos(10);
@@ -344,7 +361,7 @@ fn what_a_full_socket_threw_away_is_sent_again_however_much_it_was() {
         world.fits = 2_000;
         let message = Bytes::from(vec![7; 256 << 10]);
         for _ in 0..15 {
-            let taken = world.ends[0].send(world.now, id, message.clone(), true);
+            let taken = world.ends[0].command().send(world.now, id, message.clone(), true);
             assert_eq!(taken, Ok(message.len()));
             world.flush(0);
         }
@@ -360,7 +377,9 @@ fn what_a_full_socket_threw_away_is_sent_again_however_much_it_was() {
 fn who_would_rather_sleep_is_not_woken_to_ask_after_a_moment_of_silence() {
     let mut world = World::new(LOOPBACK, Says::TooLong);
     let id = world.open_stream();
-    let taken = world.ends[0].send(world.now, id, Bytes::from_static(&[7]), false);
+    let taken = world.ends[0]
+        .command()
+        .send(world.now, id, Bytes::from_static(&[7]), false);
     assert_eq!(taken, Ok(1));
     world.flush(0);
     let soon = world.now + Duration::from_millis(20);

@@ -110,7 +110,7 @@ fn keep(count: u8, holes: bool) -> (u64, u64) {
                     let stride = packet.len();
                     server.receive_all(now, &mut First(Some(Arrived { joined, stride })));
                 }
-                for packet in flush(&mut server, now) {
+                for packet in flush(server.command(), now) {
                     let datagram = Datagram {
                         src: address(1),
                         dst: None,
@@ -124,7 +124,7 @@ fn keep(count: u8, holes: bool) -> (u64, u64) {
         }
     }
     let kept = slabs.load(Ordering::Relaxed) * SLAB;
-    (kept as u64, server.stats().memory)
+    (kept as u64, server.view().stats().memory)
 }
 
 #[test]

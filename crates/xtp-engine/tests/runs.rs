@@ -66,7 +66,10 @@ struct Reader {
 impl Reader {
     fn new(joined: bool) -> Self {
         let mut engine = Driver::new(Engine::new(EngineConfig::new([2; 32])).unwrap());
-        engine.listen(ListenOptions::every_service(SERVICE)).unwrap();
+        engine
+            .command()
+            .listen(ListenOptions::every_service(SERVICE))
+            .unwrap();
         Self {
             engine,
             joined,
@@ -80,7 +83,7 @@ impl Reader {
     fn receive(&mut self, now: Time, src: SocketAddr, slab: &Bytes, stride: usize) {
         if !self.joined {
             for data in slab.chunks(stride) {
-                Engine::receive(&mut self.engine, now, datagram(src, data, slab));
+                self.engine.command().receive(now, datagram(src, data, slab));
             }
             return;
         }
@@ -103,11 +106,11 @@ impl Reader {
             }
         }
         while let (true, Some(id)) = (reads, self.id)
-            && let Ok(Read::Data { bytes, .. }) = self.engine.read(now, id, usize::MAX)
+            && let Ok(Read::Data { bytes, .. }) = self.engine.command().read(now, id, usize::MAX)
         {
             self.octets.extend_from_slice(&bytes);
         }
-        datagrams(&mut self.engine, now)
+        datagrams(self.engine.command(), now)
             .into_iter()
             .map(|(_, octets)| octets)
             .collect()
@@ -184,7 +187,7 @@ fn compare(lose: u64, chunk: usize) -> usize {
         assert_eq!(answers, joined.turn(now, reads), "turn {turn}");
         let stats = |reader: &Reader| {
             reader.id.map(|id| {
-                let mut stats = reader.engine.context(id).expect("there").stats();
+                let mut stats = reader.engine.view().context(id).expect("there").stats();
                 // What is taken one by one is a small part of its buffer, and copied.
                 stats.octets_copied = 0;
                 format!("{stats:?}")

@@ -215,7 +215,7 @@ impl World {
         let local = (host.local(self.now).as_nanos() / 1_000_000) as i64;
         if !host.down {
             let offset = host.utc_ms(self.now) - local;
-            host.engine.set_utc_offset(offset);
+            host.engine.command().set_utc_offset(offset);
         }
     }
 

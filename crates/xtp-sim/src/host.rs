@@ -252,7 +252,7 @@ impl Host {
         let now = self.local(world);
         self.engine.turn(now, &mut self.outbox);
         self.idle_at = Some(world + self.config.habits.idle_after);
-        self.engine.let_go(now)
+        self.engine.release_detached(now)
     }
 
     /// What left since the last call.
@@ -275,7 +275,7 @@ impl Host {
     /// # Errors
     /// What the engine says.
     pub fn listen(&mut self, flow: usize, options: ListenOptions) -> Result<(), Error> {
-        let listener = self.engine.listen(options)?;
+        let listener = self.engine.command().listen(options)?;
         self.listeners.insert(listener, flow);
         Ok(())
     }
@@ -285,7 +285,7 @@ impl Host {
         let now = if self.down {
             0
         } else {
-            self.engine.stats().displaced
+            self.engine.view().stats().displaced
         };
         self.displaced_before + now
     }
@@ -332,7 +332,7 @@ impl Host {
     pub fn port_unreachable(&mut self, world: u64, peer: SocketAddr) {
         let now = self.local(world);
         if !self.down {
-            self.engine.failed(now, peer, Failure::PortUnreachable);
+            self.engine.command().failed(now, peer, Failure::PortUnreachable);
         }
     }
 }

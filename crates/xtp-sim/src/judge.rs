@@ -71,7 +71,7 @@ pub(crate) fn judge(plan: &Plan, world: &mut World, report: &mut SeedReport) {
         }
     }
     for number in 0..world.hosts.len() {
-        let stats = world.hosts[number].engine.stats();
+        let stats = world.hosts[number].engine.view().stats();
         if stats.contexts > 0 {
             world.fail(format!("host {number} still has {} contexts", stats.contexts));
         }

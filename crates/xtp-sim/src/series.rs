@@ -249,12 +249,12 @@ impl World {
         let now = self.hosts[host].local(self.now);
         let own = &mut self.hosts[host];
         let series = *own.nameless.get(&id)?;
-        let (offset, bytes, eom) = match own.engine.read(now, id, LIMIT) {
+        let (offset, bytes, eom) = match own.engine.command().read(now, id, LIMIT) {
             Ok(Read::Data { offset, bytes, eom }) => (offset, bytes, eom),
             // It came to nothing.
             _ if matches!(event, Event::Closed(_)) => {
                 own.nameless.remove(&id);
-                own.engine.forget(now, id);
+                own.engine.abort(now, id);
                 return None;
             }
             _ => return None,

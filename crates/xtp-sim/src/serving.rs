@@ -130,7 +130,7 @@ impl World {
             Err(Error::InvalidOption(_)) => return Ok(()),
             Err(error) => return Err(error.to_string()),
         }
-        match self.hosts[host].engine.listen(anywhere) {
+        match self.hosts[host].engine.command().listen(anywhere) {
             Err(Error::InvalidOption(_)) => Ok(()),
             other => Err(format!("a second listener for every number: {other:?}")),
         }
@@ -145,14 +145,14 @@ impl World {
             .map(|(id, _)| *id)
             .collect();
         for id in &all {
-            let closed = self.hosts[host].engine.unlisten(*id);
+            let closed = self.hosts[host].engine.command().unlisten(*id);
             closed.map_err(|error| format!("closing failed: {error}"))?;
         }
         // What was accepted before is told of before that is forgotten.
         self.tell_users(host);
         for id in all {
             self.hosts[host].listeners.remove(&id);
-            let twice = self.hosts[host].engine.unlisten(id);
+            let twice = self.hosts[host].engine.command().unlisten(id);
             if twice != Err(Error::NoListener) {
                 return Err(format!("closed twice: {twice:?}"));
             }
@@ -181,7 +181,7 @@ impl World {
         (wrong[2].required, wrong[2].refused) = (Options::RES, Options::RES);
         let engine = &mut self.hosts[host].engine;
         for options in wrong {
-            let result = engine.listen(options);
+            let result = engine.command().listen(options);
             if !matches!(result, Err(Error::InvalidOption(_))) {
                 return Err(format!("a listener that takes nobody: {result:?}"));
             }
@@ -189,7 +189,7 @@ impl World {
         if !has_number {
             return Ok(());
         }
-        match engine.listen(planned) {
+        match engine.command().listen(planned) {
             Err(Error::PortInUse(_)) => Ok(()),
             other => Err(format!("a second listener for its number: {other:?}")),
         }

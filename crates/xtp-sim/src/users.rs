@@ -29,7 +29,7 @@ impl World {
             }
             None => {
                 engine.make_room(now);
-                (engine.open(now, peer, options), None)
+                (engine.command().open(now, peer, options), None)
             }
         };
         let id = match opened {
@@ -154,7 +154,7 @@ impl World {
         for report in self.net.take_too_big() {
             let local = self.hosts[report.host].local(now);
             let engine = &mut self.hosts[report.host].engine;
-            engine.failed(
+            engine.command().failed(
                 local,
                 report.peer,
                 Failure::TooBig {
@@ -179,7 +179,7 @@ impl World {
                 };
                 let series = self.flows[flow].spec.series;
                 if series.is_none() || !self.hosts[host].config.collects {
-                    let _ = self.hosts[host].engine.accepted(*id);
+                    let _ = self.hosts[host].engine.command().accepted(*id);
                 }
                 match series {
                     Some(series) => {
@@ -204,7 +204,7 @@ impl World {
     /// What became of posted receives goes to the users who posted them; these have something to do.
     fn route_received(&mut self, host: usize) -> Vec<usize> {
         let mut told = Vec::new();
-        while let Some(received) = self.hosts[host].engine.poll_received() {
+        while let Some(received) = self.hosts[host].engine.command().poll_received() {
             let holds = |task: &Task| task.host == host && task.has_posted(received.posted);
             // Of users whose host crashed nothing is left.
             if let Some(task) = self.tasks.iter().position(holds) {
@@ -248,10 +248,10 @@ impl World {
         match event {
             Event::Closed(_) => {
                 host.orphans.remove(&id);
-                host.engine.forget(now, id);
+                host.engine.abort(now, id);
             }
-            Event::Marked(mark) if host.orphans.get(&id) == Some(&Some(*mark)) => host.engine.leave(id),
-            Event::Readable => drop(host.engine.discard(now, id, 0)),
+            Event::Marked(mark) if host.orphans.get(&id) == Some(&Some(*mark)) => host.engine.detach(id),
+            Event::Readable => drop(host.engine.command().discard(now, id, 0)),
             _ => {}
         }
     }
@@ -327,7 +327,7 @@ impl World {
         if task.waits && whole {
             task.waits = false;
             // One that has ended meanwhile has no place any more.
-            let _ = host.engine.accepted(task.id);
+            let _ = host.engine.command().accepted(task.id);
         }
     }
 }

@@ -470,7 +470,7 @@ impl World {
         for host in 0..self.hosts.len() {
             let engine = &self.hosts[host].engine;
             if !self.hosts[host].down
-                && let Err(what) = stores::check(&engine.stores())
+                && let Err(what) = stores::check(&engine.view().stores())
             {
                 self.fail(format!("host {host}: {what}"));
             }
@@ -495,6 +495,7 @@ impl World {
         }
         let held = self.hosts[task.host]
             .engine
+            .view()
             .context(task.id)
             .map_or(0, |context| context.readable());
         if held > capacity.max(LARGEST_ALLOWANCE) {
@@ -514,6 +515,7 @@ impl World {
         };
         let engine = &self.hosts[task.host].engine;
         let Some(stats) = engine
+            .view()
             .context(task.id)
             .map(|context| context.stats())
             .ok()

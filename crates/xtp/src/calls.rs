@@ -297,7 +297,7 @@ impl Endpoint {
             },
             |core, now, id| {
                 stats = core.engine.final_stats(id);
-                core.retire(now, id)
+                core.detach(now, id)
             },
         )?;
         match outcome {

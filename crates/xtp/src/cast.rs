@@ -113,7 +113,7 @@ impl Cast {
     /// [`Error::Carrier`] if the socket failed.
     pub fn members(&self) -> Result<Vec<MemberReport>> {
         self.party
-            .command(|core, now, id| Ok(core.engine.group_members(now, id)?))
+            .command(|core, now, id| Ok(core.engine.command().group_members(now, id)?))
     }
 
     /// Counters.
@@ -122,7 +122,7 @@ impl Cast {
     /// As [`members`](Self::members).
     pub fn stats(&self) -> Result<CastStats> {
         self.party
-            .command(|core, now, id| Ok(core.engine.cast_stats(now, id)?))
+            .command(|core, now, id| Ok(core.engine.command().cast_stats(now, id)?))
     }
 
     /// Waits for the next thing that happens to a member; `None` when nothing will any more. Only the last 65 536 are kept for
@@ -148,7 +148,7 @@ impl Cast {
     /// [`Error::Command`] if the group is gone.
     pub fn begin_finish(&self) -> Result<()> {
         self.party
-            .command(|core, now, id| Ok(core.engine.group_finish(now, id)?))
+            .command(|core, now, id| Ok(core.engine.command().group_finish(now, id)?))
     }
 
     /// Ends the stream and waits until every member has everything or is given up; says what became of each. How long that

@@ -197,7 +197,7 @@ impl Endpoint {
         self.shared.look(|core| {
             core.engine.tidy(core.now());
             EndpointStats {
-                engine: core.engine.stats(),
+                engine: core.engine.view().stats(),
                 socket: self.shared.socket.counters(),
                 wakes: core.carrier.wakes,
                 send_errors: core.carrier.send_errors,

@@ -483,8 +483,11 @@ fn begin_cast(
             .fit_datagrams(now, &target, &mut options.group)
             .and_then(|()| {
                 let made = match message {
-                    Some(data) => core.engine.cast_datagram(now, target, options.group, data),
-                    None => core.engine.cast(now, target, options.group),
+                    Some(data) => core
+                        .engine
+                        .command()
+                        .cast_datagram(now, target, options.group, data),
+                    None => core.engine.command().cast(now, target, options.group),
                 };
                 made.map_err(Error::from)
             });
@@ -575,7 +578,7 @@ fn begin_join(
             options.group.socket_buffer = u32::try_from(buffer).unwrap_or(u32::MAX);
             options.group.group = None;
         }
-        match begin(&mut core.engine, now, options.group) {
+        match begin(core.engine.command(), now, options.group) {
             Ok(id) => {
                 let holds = membership.map_or(Holds::Nothing, Holds::Membership);
                 core.groups.insert(id, GroupSlot::new(holds));

@@ -72,17 +72,17 @@ impl Core {
         let slot = self.groups.get(&id)?;
         let (has_started, is_complete) = (slot.has_started(), slot.is_complete());
         let (address, is_over) = (slot.address(), slot.is_over());
-        let party = if let Ok(stats) = self.engine.cast_stats(now, id) {
-            let members = self.engine.group_members(now, id).unwrap_or_default();
+        let party = if let Ok(stats) = self.engine.command().cast_stats(now, id) {
+            let members = self.engine.command().group_members(now, id).unwrap_or_default();
             GroupParty::Transmitter {
                 has_started,
                 stats,
                 members,
             }
-        } else if let Ok(stats) = self.engine.subscription_stats(now, id) {
+        } else if let Ok(stats) = self.engine.command().subscription_stats(now, id) {
             GroupParty::Receiver {
                 is_complete,
-                readable: self.engine.group_readable(now, id).unwrap_or(0),
+                readable: self.engine.command().group_readable(now, id).unwrap_or(0),
                 stats,
             }
         } else if is_over {

@@ -131,7 +131,7 @@ impl Incoming {
     /// whose address is not proved and who sent little. Who sent a datagram learns nothing: nobody answers those.
     pub fn reject(self, code: u32, text: &str) {
         self.stream
-            .end_now(|core, now, id| core.engine.reject(now, id, code, text));
+            .end_now(|core, now, id| core.engine.command().reject(now, id, code, text));
     }
 
     fn queue_response(&self, mut response: Bytes, unconfirmed: bool) -> Result<()> {

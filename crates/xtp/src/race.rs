@@ -132,7 +132,7 @@ impl Race {
                 }
                 Poll::Ready(Err(error)) => {
                     self.under_way.remove(at);
-                    core.forget(now, candidate.id);
+                    core.abort(now, candidate.id);
                     if self.goal == Goal::Answer && is_an_answer(&error) {
                         return Some(candidate);
                     }
@@ -156,7 +156,7 @@ impl Race {
         let begun = core.open(now, peer, self.options.clone()).and_then(|id| {
             let begun = core.connect(now, id);
             if begun.is_err() {
-                core.forget(now, id);
+                core.abort(now, id);
             }
             begun.map(|()| id)
         });
@@ -249,8 +249,8 @@ impl Drop for Race {
         self.shared.command(|core, now| {
             for candidate in self.under_way.drain(..) {
                 // One that is over has ended already.
-                let _ = core.engine.abort(now, candidate.id);
-                core.forget(now, candidate.id);
+                let _ = core.engine.command().abort(now, candidate.id);
+                core.abort(now, candidate.id);
             }
         });
     }

@@ -106,7 +106,7 @@ impl Subscription {
     /// [`Error::Command`](crate::Error::Command) if the group is gone.
     pub fn confirm(&self) -> Result<()> {
         self.party
-            .command(|core, now, id| Ok(core.engine.group_confirm(now, id)?))
+            .command(|core, now, id| Ok(core.engine.command().group_confirm(now, id)?))
     }
 
     /// What came is not as it should be: the transmitter is told why, in at most 255 octets, and this receiver is out.
@@ -115,7 +115,7 @@ impl Subscription {
     /// [`Error::Command`](crate::Error::Command) if the group is gone.
     pub fn reject(&self, reason: &str) -> Result<()> {
         self.party
-            .command(|core, now, id| Ok(core.engine.group_reject(now, id, reason)?))
+            .command(|core, now, id| Ok(core.engine.command().group_reject(now, id, reason)?))
     }
 
     /// Whether the whole stream is here, read or not.
@@ -129,7 +129,7 @@ impl Subscription {
     /// [`Error::Command`](crate::Error::Command) if the group is gone.
     pub fn stats(&self) -> Result<SubscriptionStats> {
         self.party
-            .command(|core, now, id| Ok(core.engine.subscription_stats(now, id)?))
+            .command(|core, now, id| Ok(core.engine.command().subscription_stats(now, id)?))
     }
 
     /// Waits for the next thing that happens: a transmitter is found, the stream is complete, it is over; `None` when nothing will any

@@ -109,6 +109,7 @@ impl Exchanges {
         // The first of all is met with a question, for its source is not known yet.
         while !pair.answered
             && pair.ends[0]
+                .view()
                 .context(here)
                 .ok()
                 .and_then(|context| context.close_reason())
@@ -118,7 +119,7 @@ impl Exchanges {
             pair.turn(0);
         }
         while pair.ends[0].poll_event().is_some() {}
-        pair.ends[0].retire(here);
+        pair.ends[0].detach_ended(here);
         if !pair.ended {
             pair.forget(there);
             pair.turn(1);

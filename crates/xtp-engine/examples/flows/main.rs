@@ -92,6 +92,7 @@ impl Pair {
             |n| Driver::new(Engine::new(EngineConfig::new([n; 32])).expect("a default configuration"));
         let mut ends = [driver(1), driver(2)];
         let listener = ends[1]
+            .command()
             .listen(ListenOptions::every_service(PORT))
             .expect("a free port");
         Self {
@@ -235,9 +236,9 @@ impl Pair {
         let (end, wire) = (&mut self.ends[me], &mut self.wires[me]);
         if !end.hand_out(self.now, id, (tag, &mut data), Unit::Message, wire) {
             if let Some(tag) = tag {
-                end.send_tag(self.now, id, tag).expect("room");
+                end.command().send_tag(self.now, id, tag).expect("room");
             }
-            end.send(self.now, id, data, true).expect("room");
+            end.command().send(self.now, id, data, true).expect("room");
             end.turn(self.now, wire);
         }
         self.deliver(me, waiting)
@@ -272,14 +273,17 @@ impl Pair {
         let (now, mut answer) = (self.now, answer.clone());
         let (end, wire) = (&mut self.ends[1], &mut self.wires[1]);
         if !end.respond_at_once(now, id, &mut answer, false, wire) {
-            end.send_from(now, id, &mut answer, true).expect("room");
-            end.close_writer(now, id).expect("open");
+            end.command().send_from(now, id, &mut answer, true).expect("room");
+            end.command().close_writer(now, id).expect("open");
         }
     }
 
     fn open(&mut self, options: OpenOptions) -> ContextId {
         let peer = self.addrs[1];
-        self.ends[0].open(self.now, peer, options).expect("room for it")
+        self.ends[0]
+            .command()
+            .open(self.now, peer, options)
+            .expect("room for it")
     }
 
     /// The association that end 1 was told of.
@@ -296,14 +300,14 @@ impl Pair {
             }
         }
         let id = accepted?;
-        self.ends[1].accepted(id).expect("it is there");
+        self.ends[1].command().accepted(id).expect("it is there");
         Some(id)
     }
 
     /// The user of an association at the server goes; `written` octets of its answer are to be confirmed. Whoever waits there
     /// next finds everything done that this takes.
     fn part(&mut self, id: ContextId, written: u64) {
-        let parting = self.ends[1].part(self.now, id, written);
+        let parting = self.ends[1].close(self.now, id, written);
         self.ended = parting == Parting::Released;
         self.ends[1].turn(self.now, &mut self.wires[1]);
     }
@@ -311,8 +315,8 @@ impl Pair {
     /// It is over, as events told.
     fn forget(&mut self, id: ContextId) {
         while self.ends[1].poll_event().is_some() {}
-        self.ends[1].forget(self.now, id);
-        let _ = self.ends[1].let_go(self.now);
+        self.ends[1].abort(self.now, id);
+        let _ = self.ends[1].release_detached(self.now);
     }
 
     /// A message that is there in one piece, if so many octets are awaited still.
@@ -320,7 +324,7 @@ impl Pair {
         if octets == 0 {
             return 0;
         }
-        match self.ends[me].read(self.now, id, usize::MAX) {
+        match self.ends[me].command().read(self.now, id, usize::MAX) {
             Ok(Read::Data { bytes, eom: true, .. }) => bytes.len(),
             other => panic!("no message: {other:?}"),
         }
@@ -332,7 +336,7 @@ impl Pair {
             return (self.tag.take().expect("a tag"), came);
         }
         let end = &mut self.ends[me];
-        let read = [(); 2].map(|()| end.read(self.now, id, usize::MAX).expect("known"));
+        let read = [(); 2].map(|()| end.command().read(self.now, id, usize::MAX).expect("known"));
         while end.poll_event().is_some() {}
         match read {
             [Read::Tag { tag, .. }, Read::Data { bytes, eom: true, .. }] => (tag, bytes.len()),
@@ -344,12 +348,15 @@ impl Pair {
     fn post(&mut self, me: usize, source: Source, tag: u64) {
         let (tags, length) = (Tags::exact(tag), 64);
         let wanted = Match { source, tags, length };
-        self.ends[me].post_receive(self.now, wanted).expect("room");
+        self.ends[me]
+            .command()
+            .post_receive(self.now, wanted)
+            .expect("room");
     }
 
     /// The receive of that message got it.
     fn receive(&mut self, me: usize, tag: u64) {
-        let received = self.ends[me].poll_received().expect("it came");
+        let received = self.ends[me].command().poll_received().expect("it came");
         let message = received.outcome.expect("a message");
         assert_eq!((message.tag, message.len()), (Some(tag), 64));
     }
@@ -359,9 +366,9 @@ impl Pair {
         let end = &mut self.ends[1];
         while let Some((id, event)) = end.poll_event() {
             match event {
-                Event::Accepted { .. } => end.accepted(id).expect("it is there"),
+                Event::Accepted { .. } => end.command().accepted(id).expect("it is there"),
                 Event::Readable => {
-                    let read = end.read(self.now, id, usize::MAX).expect("it is there");
+                    let read = end.command().read(self.now, id, usize::MAX).expect("it is there");
                     assert!(matches!(read, Read::Data { bytes, eom: true, .. } if bytes.len() == 64));
                     served.push(id);
                 }
@@ -372,7 +379,7 @@ impl Pair {
 
     fn read(&mut self, me: usize, id: ContextId) -> usize {
         let mut octets = 0;
-        while let Ok(Read::Data { bytes, .. }) = self.ends[me].read(self.now, id, usize::MAX) {
+        while let Ok(Read::Data { bytes, .. }) = self.ends[me].command().read(self.now, id, usize::MAX) {
             octets += bytes.len();
         }
         while self.ends[me].poll_event().is_some() {}
@@ -420,7 +427,7 @@ fn matched(pair: &mut Pair, count: usize) {
     let message = Bytes::from(vec![7; 64]);
     let mut listen = ListenOptions::every_service(PORT + 1);
     listen.tuning.matched = true;
-    pair.ends[1].listen(listen).expect("a free port");
+    pair.ends[1].command().listen(listen).expect("a free port");
     let mut options = paradigm::stream(PORT + 1);
     options.tuning.matched = true;
     let here = pair.open(options);
@@ -459,6 +466,7 @@ fn oneshots(pair: &mut Pair, count: usize) {
         // The first of all are met with a question, for their source is not known yet.
         while !begun.iter().all(|id| {
             pair.ends[0]
+                .view()
                 .context(*id)
                 .is_ok_and(|context| context.close_reason().is_some())
         }) {
@@ -470,10 +478,10 @@ fn oneshots(pair: &mut Pair, count: usize) {
         pair.turn(0);
         while pair.ends[1].poll_event().is_some() {}
         for id in served {
-            pair.ends[1].release(pair.now, id).expect("known");
+            pair.ends[1].command().release(pair.now, id).expect("known");
         }
         for id in begun {
-            pair.ends[0].release(pair.now, id).expect("known");
+            pair.ends[0].command().release(pair.now, id).expect("known");
         }
         pair.turn(1);
         pair.turn(0);
@@ -492,12 +500,14 @@ fn phases(pair: &mut Pair, count: usize, kept: bool) {
         for _ in 0..ROUNDS {
             let (here, there) = ends.unwrap_or_else(|| (pair.open(paradigm::stream(PORT)), None));
             pair.ends[0]
+                .command()
                 .send(pair.now, here, message.clone(), true)
                 .expect("room");
             pair.turn(0);
             let there = there.unwrap_or_else(|| pair.accept());
             assert_eq!(pair.read(1, there), 64);
             pair.ends[1]
+                .command()
                 .send(pair.now, there, message.clone(), true)
                 .expect("room");
             pair.turn(1);
@@ -507,8 +517,8 @@ fn phases(pair: &mut Pair, count: usize, kept: bool) {
         let Some((here, Some(there))) = ends.take_if(|_| !kept) else {
             continue;
         };
-        pair.ends[0].release(pair.now, here).expect("known");
-        pair.ends[1].release(pair.now, there).expect("known");
+        pair.ends[0].command().release(pair.now, here).expect("known");
+        pair.ends[1].command().release(pair.now, there).expect("known");
         // The packets cross.
         let now = pair.now;
         pair.ends[1].turn(now, &mut pair.wires[1]);
@@ -525,6 +535,7 @@ fn setups(pair: &mut Pair, count: usize) {
     for _ in 0..count {
         let here = pair.open(paradigm::stream(PORT));
         pair.ends[0]
+            .command()
             .send(pair.now, here, message.clone(), true)
             .expect("room");
         pair.turn(0);
@@ -542,9 +553,14 @@ fn bulk(pair: &mut Pair, mebibytes: usize) {
     let (mut sent, mut read) = (0, 0);
     while read < mebibytes << 20 {
         if sent < mebibytes << 20
-            && pair.ends[0].context(here).map_or(0, |context| context.writable()) >= 1 << 20
+            && pair.ends[0]
+                .view()
+                .context(here)
+                .map_or(0, |context| context.writable())
+                >= 1 << 20
         {
             sent += pair.ends[0]
+                .command()
                 .send(pair.now, here, chunk.clone(), false)
                 .expect("room");
         }

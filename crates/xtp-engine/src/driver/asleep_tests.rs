@@ -10,7 +10,7 @@ const TURNS: usize = 100;
 fn read(pair: &mut Pair, me: usize, id: ContextId) -> usize {
     pair.arrive(me);
     while pair.ends[me].poll_event().is_some() {}
-    match pair.ends[me].read(pair.now, id, usize::MAX) {
+    match pair.ends[me].command().read(pair.now, id, usize::MAX) {
         Ok(Read::Data { bytes, .. }) => bytes.len(),
         other => panic!("{other:?}"),
     }
@@ -27,14 +27,14 @@ fn write(pair: &mut Pair, me: usize, id: ContextId, written: &mut u64) -> bool {
     if alone && pair.ends[me].hand_out(now, id, (None, &mut data), Unit::Octets, link) {
         return true;
     }
-    pair.ends[me].send(now, id, data, false).expect("room");
+    pair.ends[me].command().send(now, id, data, false).expect("room");
     pair.turn(me);
     false
 }
 
 /// Packets of both ends that went the general way.
 fn planned(pair: &Pair) -> u64 {
-    let of = |end: &Driver| end.stats().sent - end.stats().express;
+    let of = |end: &Driver| end.view().stats().sent - end.view().stats().express;
     pair.ends.iter().map(of).sum()
 }
 
@@ -42,9 +42,11 @@ fn planned(pair: &Pair) -> u64 {
 fn asking_what_is_acknowledged_keeps_no_octets_from_the_short_way() {
     let mut pair = Pair::new();
     pair.ends[1]
+        .command()
         .listen(ListenOptions::every_service(PORT + 1))
         .expect("a free port");
     let here = pair.ends[0]
+        .command()
         .open(pair.now, address(1), paradigm::stream(PORT + 1))
         .expect("room");
     let mut written = [0; 2];
@@ -54,7 +56,7 @@ fn asking_what_is_acknowledged_keeps_no_octets_from_the_short_way() {
     let there = pair.accepted();
     let ids = [here, there];
     assert!(matches!(
-        pair.ends[1].read(pair.now, there, usize::MAX),
+        pair.ends[1].command().read(pair.now, there, usize::MAX),
         Ok(Read::Data { .. })
     ));
     let mut before = 0;

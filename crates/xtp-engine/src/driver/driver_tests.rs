@@ -94,7 +94,10 @@ impl Pair {
     fn new() -> Self {
         let driver = |n| Driver::new(Engine::new(EngineConfig::new([n; 32])).expect("defaults"));
         let mut ends = [driver(1), driver(2)];
-        let listener = ends[1].listen(ListenOptions::new(PORT)).expect("a free port");
+        let listener = ends[1]
+            .command()
+            .listen(ListenOptions::new(PORT))
+            .expect("a free port");
         Self {
             now: Time::from_nanos(1_000_000_000),
             ends,
@@ -138,27 +141,32 @@ impl Pair {
         self.turn(0);
         self.arrive(1);
         let asked = self.accepted();
-        let _ = self.ends[1].read(self.now, asked, LIMIT);
+        let _ = self.ends[1].command().read(self.now, asked, LIMIT);
         self.ends[1]
+            .command()
             .send(self.now, asked, Bytes::from_static(b"answer"), true)
             .expect("room");
-        self.ends[1].close_writer(self.now, asked).expect("open");
+        self.ends[1]
+            .command()
+            .close_writer(self.now, asked)
+            .expect("open");
         for _ in 0..4 {
             self.turn(1);
             self.arrive(0);
-            let _ = self.ends[0].read(self.now, id, LIMIT);
+            let _ = self.ends[0].command().read(self.now, id, LIMIT);
             self.turn(0);
             self.arrive(1);
         }
         for (me, id) in [(0, id), (1, asked)] {
             assert_eq!(
                 self.ends[me]
+                    .view()
                     .context(id)
                     .ok()
                     .and_then(|context| context.close_reason()),
                 Some(crate::CloseReason::Normal)
             );
-            self.ends[me].release(self.now, id).expect("known");
+            self.ends[me].command().release(self.now, id).expect("known");
             self.ends[me].tidy(self.now);
             while self.ends[me].poll_event().is_some() {}
         }
@@ -178,7 +186,7 @@ impl Pair {
             Reply::Began(asked, _) => asked,
             _ => {
                 let asked = self.accepted();
-                let _ = self.ends[1].read(self.now, asked, LIMIT);
+                let _ = self.ends[1].command().read(self.now, asked, LIMIT);
                 asked
             }
         };
@@ -186,14 +194,15 @@ impl Pair {
         let mut answer = Bytes::from_static(b"answer");
         let (now, end, link) = (self.now, &mut self.ends[1], &mut self.links[1]);
         if !end.respond_at_once(now, asked, &mut answer, true, link) {
-            end.set(now, asked, Setting::UnconfirmedResponse(true))
+            end.command()
+                .set(now, asked, Setting::UnconfirmedResponse(true))
                 .expect("it lives");
-            end.send(now, asked, answer, true).expect("room");
-            end.close_writer(now, asked).expect("open");
+            end.command().send(now, asked, answer, true).expect("room");
+            end.command().close_writer(now, asked).expect("open");
             self.turn(1);
         }
         self.arrive(0);
-        let _ = self.ends[0].read(self.now, id, LIMIT);
+        let _ = self.ends[0].command().read(self.now, id, LIMIT);
         self.turn(0);
         (id, asked)
     }
@@ -201,7 +210,7 @@ impl Pair {
     fn accepted(&mut self) -> ContextId {
         while let Some((id, event)) = self.ends[1].poll_event() {
             if let Event::Accepted { .. } = event {
-                self.ends[1].accepted(id).expect("new");
+                self.ends[1].command().accepted(id).expect("new");
                 return id;
             }
         }
@@ -253,9 +262,9 @@ fn an_expected_message_and_its_answer_are_handed_over_without_events() {
     assert_eq!(pair.arrive(0).1, Reply::Answered(id));
     assert_eq!(pair.ends[0].take_answer(id).as_deref(), Some(&b"answer"[..]));
     assert_eq!(pair.links[0].sent.len(), 1, "END left");
-    pair.ends[0].retire(id);
+    pair.ends[0].detach_ended(id);
     // Nobody holds the server's end any more: what is left of it is its END, which passes without a word.
-    let parted = pair.ends[1].part(pair.now, asked, 6);
+    let parted = pair.ends[1].close(pair.now, asked, 6);
     assert!(matches!(parted, Parting::Awaits(Some(_))), "{parted:?}");
     pair.turn(1);
     pair.ends[1].expect(Expectation::Message {
@@ -270,11 +279,16 @@ fn an_expected_message_and_its_answer_are_handed_over_without_events() {
 fn what_is_like_the_last_is_for_a_listener_that_came_since() {
     let mut pair = Pair::new();
     let old = pair.listener;
-    pair.ends[1].unlisten(old).expect("it is there");
-    let rest = pair.ends[1].listen(ListenOptions::wildcard()).expect("none");
+    pair.ends[1].command().unlisten(old).expect("it is there");
+    let rest = pair.ends[1]
+        .command()
+        .listen(ListenOptions::wildcard())
+        .expect("none");
     (0..3).for_each(|_| pair.transact());
     for its_own in [None, Some(ListenOptions::new(PORT))] {
-        let listener = its_own.map_or(rest, |options| pair.ends[1].listen(options).expect("free"));
+        let listener = its_own.map_or(rest, |options| {
+            pair.ends[1].command().listen(options).expect("free")
+        });
         pair.begin(&paradigm::transaction(PORT));
         pair.turn(0);
         pair.arrive(1);
@@ -296,9 +310,10 @@ fn an_expectation_is_not_met_while_packets_wait_for_room() {
     pair.links[1].full = true;
     let (now, listener) = (pair.now, pair.listener);
     let held = pair.ends[1]
+        .command()
         .open(now, address(0), paradigm::stream(PORT))
         .expect("room");
-    pair.ends[1].connect(now, held).expect("new");
+    pair.ends[1].command().connect(now, held).expect("new");
     pair.turn(1);
     pair.ends[1].expect(Expectation::Message {
         listener,
@@ -326,16 +341,17 @@ fn one_by_one_stops_behind_an_association_that_may_be_answered_at_once() {
 fn who_owes_an_answer_leaves_behind_the_next_turn() {
     let mut pair = Pair::new();
     let id = pair.begin(&paradigm::one_shot(PORT));
-    pair.ends[0].leave(id);
+    pair.ends[0].detach(id);
     assert!(!pair.ends[0].is_at_rest());
     let (now, end, link) = (pair.now, &mut pair.ends[0], &mut pair.links[0]);
     let mut data = Bytes::from_static(b"more");
     assert!(!end.hand_out(now, id, (None, &mut data), Unit::Message, link) && data.len() == 4);
     assert!(pair.turn(0));
-    assert_eq!(pair.ends[0].let_go(pair.now), [id]);
-    assert!(pair.ends[0].is_at_rest() && pair.ends[0].let_go(pair.now).is_empty());
+    assert_eq!(pair.ends[0].release_detached(pair.now), [id]);
+    assert!(pair.ends[0].is_at_rest() && pair.ends[0].release_detached(pair.now).is_empty());
     assert_eq!(
         pair.ends[0]
+            .view()
             .context(id)
             .ok()
             .and_then(|context| context.close_reason()),
@@ -352,14 +368,14 @@ fn who_holds_on_to_what_its_answer_ended_keeps_nobody_busy() {
         for _ in 0..3 {
             let (id, asked) = pair.ask_unconfirmed();
             for (me, id) in [(0, id), (1, asked)] {
-                pair.ends[me].retire(id);
+                pair.ends[me].detach_ended(id);
                 pair.turn(me);
                 pair.ends[me].tidy(pair.now);
                 while pair.ends[me].poll_event().is_some() {}
             }
         }
         let (_, asked) = pair.ask_unconfirmed();
-        assert_eq!(pair.ends[1].stats().pending, 1, "it has no context");
+        assert_eq!(pair.ends[1].view().stats().pending, 1, "it has no context");
         for _ in 0..3 {
             pair.turn(1);
             if idles {
@@ -379,13 +395,13 @@ fn who_holds_on_to_what_its_answer_ended_keeps_nobody_busy() {
                 "nothing is due"
             );
         }
-        pair.ends[1].retire(asked);
+        pair.ends[1].detach_ended(asked);
         pair.turn(1);
         pair.ends[1].tidy(pair.now);
         assert!(
             pair.ends[1].deadline().is_none_or(|at| at > pair.now),
             "nothing is due"
         );
-        assert_eq!(pair.ends[1].stats().contexts, 0);
+        assert_eq!(pair.ends[1].view().stats().contexts, 0);
     }
 }

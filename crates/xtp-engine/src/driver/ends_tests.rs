@@ -42,12 +42,12 @@ impl Pair {
         let mut answer = Bytes::from_static(b"answer");
         let (now, end, link) = (self.now, &mut self.ends[1], &mut self.links[1]);
         assert!(end.respond_at_once(now, asked, &mut answer, false, link));
-        let parted = self.ends[1].part(self.now, asked, 6);
+        let parted = self.ends[1].close(self.now, asked, 6);
         assert!(matches!(parted, Parting::Awaits(Some(_))), "{parted:?}");
         self.ends[0].expect(Expectation::Answer { id, limit: LIMIT });
         assert_eq!(self.arrive(0).1, Reply::Answered(id));
         assert_eq!(self.ends[0].take_answer(id).as_deref(), Some(&b"answer"[..]));
-        self.ends[0].retire(id);
+        self.ends[0].detach_ended(id);
         asked
     }
 }

@@ -18,9 +18,9 @@ const SPENT: usize = 32;
 pub enum Parting {
     /// It was released.
     Released,
-    /// It is released by [`Driver::let_go`] after the next turn.
+    /// It is released by [`Driver::release_detached`] after the next turn.
     Leaving,
-    /// What it sent is to be confirmed first: [`Driver::leave`] when this mark is reached, if there is one.
+    /// What it sent is to be confirmed first: [`Driver::detach`] when this mark is reached, if there is one.
     Awaits(Option<MarkId>),
 }
 
@@ -101,23 +101,23 @@ impl Driver {
 
     /// The user lets go of an association that is over. It is put away when nothing is waiting: as a rule while the packet of
     /// the user's next call is under way.
-    pub fn retire(&mut self, id: ContextId) {
+    pub fn detach_ended(&mut self, id: ContextId) {
         self.spent.push(id);
     }
 
     /// The user of an association that lives is gone: it takes no more of its input, its writer is closed, and what it
     /// wrote, up to offset `written`, is to be confirmed before it is let go of.
-    pub fn part(&mut self, now: Time, id: ContextId, written: u64) -> Parting {
+    pub fn close(&mut self, now: Time, id: ContextId, written: u64) -> Parting {
         let _ = self.engine.close_writer(now, id);
         if self.unacknowledged(id, written) == 0 {
             return match self.engine.owes_delivery(id) {
                 // Both closes then leave in one packet.
                 Ok(false) => {
-                    self.forget(now, id);
+                    self.abort(now, id);
                     Parting::Released
                 }
                 _ => {
-                    self.leave(id);
+                    self.detach(id);
                     Parting::Leaving
                 }
             };
@@ -133,14 +133,14 @@ impl Driver {
     }
 
     /// Everything of an association nobody holds is confirmed: what remains of the close is the engine's business alone.
-    pub fn leave(&mut self, id: ContextId) {
+    pub fn detach(&mut self, id: ContextId) {
         self.leaving.push(id);
     }
 
     /// Follows a turn and its events: releases whoever was to leave, and says whom; if there was anybody, another turn
     /// is to follow.
     #[must_use]
-    pub fn let_go(&mut self, now: Time) -> Vec<ContextId> {
+    pub fn release_detached(&mut self, now: Time) -> Vec<ContextId> {
         let leaving = core::mem::take(&mut self.leaving);
         for id in &leaving {
             let _ = self.engine.release(now, *id);
@@ -149,7 +149,7 @@ impl Driver {
     }
 
     /// Lets go of an association now.
-    pub fn forget(&mut self, now: Time, id: ContextId) {
+    pub fn abort(&mut self, now: Time, id: ContextId) {
         self.leaving.retain(|leaving| *leaving != id);
         let _ = self.engine.release(now, id);
     }

@@ -20,7 +20,6 @@ use crate::engine::Engine;
 use crate::event::ContextId;
 use crate::time::Time;
 use crate::transmit::TransmitBatch;
-use core::ops::{Deref, DerefMut};
 use core::time::Duration;
 use ends::DeferredEnd;
 use expectation::Awaited;
@@ -42,11 +41,11 @@ pub trait Outlet {
 ///
 /// 1. **Datagrams in**: [`receive`](Self::receive) (or [`receive_all`](Self::receive_all),
 ///    [`receive_wanted`](Self::receive_wanted)), each followed by [`reply`](Self::reply).
-/// 2. **Commands**: those of the engine, by dereference, and the ones of whole messages here:
+/// 2. **Commands**: those of the engine ([`command`](Self::command), [`view`](Self::view)), and the ones of whole messages here:
 ///    [`begin_message`](Self::begin_message), [`hand_out`](Self::hand_out),
-///    [`respond_at_once`](Self::respond_at_once), [`retire`](Self::retire), [`part`](Self::part).
+///    [`respond_at_once`](Self::respond_at_once), [`close`](Self::close), [`detach_ended`](Self::detach_ended).
 ///    What the caller waits for is [expected](Self::expect).
-/// 3. **[`turn`](Self::turn)**: packets leave through the [`Outlet`]; then [`let_go`](Self::let_go).
+/// 3. **[`turn`](Self::turn)**: packets leave through the [`Outlet`]; then [`release_detached`](Self::release_detached).
 /// 4. **Time**: [`deadline`](Self::deadline) for the next turn, [`tidy`](Self::tidy) when there is nothing to do.
 ///
 /// After each of them [`poll_event`](Engine::poll_event) until there is none.
@@ -69,22 +68,6 @@ pub struct Driver {
     catch_ups: catch_up::CatchUps,
 }
 
-impl Deref for Driver {
-    type Target = Engine;
-
-    #[inline(always)]
-    fn deref(&self) -> &Engine {
-        &self.engine
-    }
-}
-
-impl DerefMut for Driver {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Engine {
-        &mut self.engine
-    }
-}
-
 impl Driver {
     /// Drives `engine`.
     pub fn new(engine: Engine) -> Self {
@@ -99,6 +82,18 @@ impl Driver {
             spent: Vec::new(),
             catch_ups: catch_up::CatchUps::default(),
         }
+    }
+
+    /// The engine, for its commands.
+    #[inline(always)]
+    pub fn command(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    /// The engine, to be looked at.
+    #[inline(always)]
+    pub fn view(&self) -> &Engine {
+        &self.engine
     }
 
     /// The engine, to be asked as of now: what was deferred until packets are under way is accounted for.

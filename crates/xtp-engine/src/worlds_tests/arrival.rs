@@ -112,7 +112,7 @@ impl Host {
         if held.lasts() {
             return;
         }
-        let taken = self.driver.accepted(id);
+        let taken = self.driver.command().accepted(id);
         self.tell("accepted", taken);
         self.read(now, id, limit);
         if !answered {

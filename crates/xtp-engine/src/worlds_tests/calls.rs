@@ -99,8 +99,8 @@ impl Host {
     pub(super) fn flush(&mut self, now: Time) -> Link {
         let (mut out, mut link) = (TransmitBatch::new(), Link::default());
         match self.way {
-            Way::General => self.driver.flush(now, &mut out),
-            Way::Shortcuts => self.driver.flush_ahead(now, &mut out),
+            Way::General => self.driver.command().flush(now, &mut out),
+            Way::Shortcuts => self.driver.command().flush_ahead(now, &mut out),
             Way::Driver => assert!(self.driver.turn(now, &mut link), "packets found no room"),
         }
         link.take(&out);
@@ -112,7 +112,7 @@ impl Host {
         match (self.way, when) {
             (Way::General, _) | (_, Bookkeeping::Later) => {}
             (Way::Driver, Bookkeeping::Idle) => self.driver.tidy(now),
-            (_, Bookkeeping::Now | Bookkeeping::Idle) => self.driver.catch_up(),
+            (_, Bookkeeping::Now | Bookkeeping::Idle) => self.driver.command().catch_up(),
         }
     }
 
@@ -125,7 +125,7 @@ impl Host {
     ) -> Result<ContextId, Error> {
         match self.way {
             Way::General => self.open_and_send(now, peer, options, data),
-            Way::Shortcuts => self.driver.open_ahead(now, peer, options, data),
+            Way::Shortcuts => self.driver.command().open_ahead(now, peer, options, data),
             Way::Driver => self.driver.begin_message(now, peer, options, data),
         }
     }
@@ -146,7 +146,7 @@ impl Host {
         let mut runs = 0;
         while let Some(Arrived { joined, stride }) = rest.next() {
             if self.way == Way::Shortcuts && joined.data.len() > stride && joined.backing.is_some() {
-                let count = self.driver.receive_run(now, &joined, stride);
+                let count = self.driver.command().receive_run(now, &joined, stride);
                 if count > 0 {
                     runs += 1;
                     rest.skip_joined(count - 1);
@@ -155,7 +155,7 @@ impl Host {
             }
             let data = &joined.data[..stride];
             let alone = Datagram { data, ..joined };
-            Engine::receive(&mut self.driver, now, alone);
+            self.driver.command().receive(now, alone);
         }
         runs
     }
@@ -207,7 +207,11 @@ impl Host {
         }
         let mut out = TransmitBatch::new();
         let expected = Expectation::Message { listener, limit };
-        match self.driver.receive_expected(now, expected, *datagram, &mut out) {
+        match self
+            .driver
+            .command()
+            .receive_expected(now, expected, *datagram, &mut out)
+        {
             Some(Delivery::Message(welcomed)) => Offered::Taken(welcomed, Link::of(&out)),
             Some(Delivery::Ended(_)) => Offered::Passed,
             Some(other) => panic!("{other:?} to whoever waits for a message"),
@@ -234,7 +238,11 @@ impl Host {
         }
         let mut out = TransmitBatch::new();
         let expected = Expectation::Answer { id, limit };
-        match self.driver.receive_expected(now, expected, *datagram, &mut out) {
+        match self
+            .driver
+            .command()
+            .receive_expected(now, expected, *datagram, &mut out)
+        {
             Some(Delivery::Answer(answer)) => Offered::Taken(answer, Link::of(&out)),
             Some(other) => panic!("{other:?} to whoever waits for an answer"),
             None => Offered::General,
@@ -264,9 +272,10 @@ impl Host {
         let (mut out, mut link) = (TransmitBatch::new(), Link::default());
         let left = match self.way {
             Way::General => false,
-            Way::Shortcuts => {
-                Engine::hand_out(&mut self.driver, now, id, (tag, data), Unit::Message, &mut out)
-            }
+            Way::Shortcuts => self
+                .driver
+                .command()
+                .hand_out(now, id, (tag, data), Unit::Message, &mut out),
             Way::Driver => self
                 .driver
                 .hand_out(now, id, (tag, data), Unit::Message, &mut link),
@@ -290,7 +299,9 @@ impl Host {
         let driver = &mut self.driver;
         let left = match self.way {
             Way::General => false,
-            Way::Shortcuts => Engine::respond_at_once(driver, now, id, data, unconfirmed, &mut out),
+            Way::Shortcuts => driver
+                .command()
+                .respond_at_once(now, id, data, unconfirmed, &mut out),
             Way::Driver => driver.respond_at_once(now, id, data, unconfirmed, &mut link),
         };
         assert!(

@@ -181,7 +181,7 @@ impl Host {
                 self.held.push(Held::new(id, service));
                 self.tell_event(id, event);
                 if self.held.last().is_some_and(Held::lasts) {
-                    let taken = self.driver.accepted(id);
+                    let taken = self.driver.command().accepted(id);
                     self.tell("accepted", taken);
                 }
                 return;
@@ -208,7 +208,7 @@ impl Host {
     /// Does what a turn left undone.
     pub(super) fn finish(&mut self, now: Time, when: Bookkeeping) {
         self.settle(now, when);
-        if self.driver.stats().pending > 0 {
+        if self.driver.view().stats().pending > 0 {
             self.took(Shortcut::Noted);
         }
     }
@@ -248,21 +248,22 @@ impl Host {
         options: OpenOptions,
         data: &mut Bytes,
     ) -> Result<ContextId, Error> {
-        let id = self.driver.open(now, peer, options)?;
+        let id = self.driver.command().open(now, peer, options)?;
         let sent = self
             .driver
+            .command()
             .send(now, id, data.clone(), true)
             .and_then(|accepted| {
                 let _ = data.split_to(accepted.min(data.len()));
                 match data.is_empty() {
-                    true => self.driver.close_writer(now, id),
+                    true => self.driver.command().close_writer(now, id),
                     false => Ok(()),
                 }
             });
         match sent {
             Ok(()) => Ok(id),
             Err(error) => {
-                self.driver.release(now, id)?;
+                self.driver.command().release(now, id)?;
                 Err(error)
             }
         }
@@ -270,7 +271,7 @@ impl Host {
 
     pub(super) fn open(&mut self, now: Time, peer: SocketAddr, options: OpenOptions) {
         let service = options.service;
-        let opened = self.driver.open(now, peer, options);
+        let opened = self.driver.command().open(now, peer, options);
         let named = opened.as_ref().map(|id| self.name(*id));
         self.tell("open", named);
         self.held.extend(opened.ok().map(|id| Held::new(id, service)));
@@ -280,7 +281,7 @@ impl Host {
 
     pub(super) fn accept(&mut self, back: usize) {
         if let Some(id) = self.id(back) {
-            let taken = self.driver.accepted(id);
+            let taken = self.driver.command().accepted(id);
             self.tell("accepted", taken);
         }
     }
@@ -289,7 +290,7 @@ impl Host {
     /// nobody's business.
     pub(super) fn read(&mut self, now: Time, id: ContextId, max: usize) {
         let max = max.max(1);
-        let mut read = self.driver.read(now, id, max);
+        let mut read = self.driver.command().read(now, id, max);
         let mut behind = None;
         while let Ok(Read::Data {
             offset,
@@ -299,7 +300,7 @@ impl Host {
             && bytes.len() < max
             && behind.is_none()
         {
-            match self.driver.read(now, id, max - bytes.len()) {
+            match self.driver.command().read(now, id, max - bytes.len()) {
                 Ok(Read::Data { bytes: more, eom, .. }) => {
                     read = Ok(Read::Data {
                         offset: *offset,
@@ -333,7 +334,7 @@ impl Host {
     pub(super) fn read_on(&mut self, now: Time, id: ContextId, max: usize) {
         let mut left = max;
         while left > 0 {
-            match self.driver.read(now, id, left) {
+            match self.driver.command().read(now, id, left) {
                 Ok(Read::Data { bytes, eom, .. }) => {
                     left -= bytes.len();
                     self.note_octets(id, &bytes, eom);
@@ -378,7 +379,7 @@ impl Host {
 
     pub(super) fn send(&mut self, now: Time, back: usize, data: Bytes, eom: bool) {
         if let Some(id) = self.id(back) {
-            let sent = self.driver.send(now, id, data, eom);
+            let sent = self.driver.command().send(now, id, data, eom);
             self.tell("send", sent);
         }
     }
@@ -429,7 +430,10 @@ impl Host {
         }
         assert_eq!(rest.len(), data.len(), "something was done");
         if unconfirmed {
-            let set = self.driver.set(now, id, Setting::UnconfirmedResponse(true));
+            let set = self
+                .driver
+                .command()
+                .set(now, id, Setting::UnconfirmedResponse(true));
             self.tell("unconfirmed", set);
         }
         self.send(now, 0, data, true);
@@ -439,7 +443,7 @@ impl Host {
 
     pub(super) fn close(&mut self, now: Time, back: usize) {
         if let Some(id) = self.id(back) {
-            let closed = self.driver.close_writer(now, id);
+            let closed = self.driver.command().close_writer(now, id);
             self.tell("close", closed);
         }
     }
@@ -449,6 +453,7 @@ impl Host {
         let Some(at) = self.index(back) else { return };
         let marked = self
             .driver
+            .command()
             .mark(now, self.held[at].id, MarkAt::Offset(octets), what);
         self.held[at].mark = marked.as_ref().ok().copied();
         self.tell("mark", marked);
@@ -457,12 +462,12 @@ impl Host {
     pub(super) fn release(&mut self, now: Time, back: usize) {
         let Some(at) = self.index(back) else { return };
         let id = self.held.remove(at).id;
-        let released = match self.way.is_short() && self.driver.release_at_once(now, id) {
+        let released = match self.way.is_short() && self.driver.command().release_at_once(now, id) {
             true => {
                 self.took(Shortcut::Release);
                 Ok(())
             }
-            false => self.driver.release(now, id),
+            false => self.driver.command().release(now, id),
         };
         self.released = Some(id);
         self.tell("release", released);
@@ -471,10 +476,14 @@ impl Host {
     /// What an association cost, as whoever ends it asks.
     pub(super) fn final_stats(&mut self, back: usize) {
         let Some(id) = self.id(back) else { return };
-        let known = self.driver.parting_stats(id).filter(|_| self.way.is_short());
+        let known = self
+            .driver
+            .view()
+            .parting_stats(id)
+            .filter(|_| self.way.is_short());
         let stats = known.map(Ok).unwrap_or_else(|| {
-            self.driver.catch_up();
-            self.driver.context(id).map(|context| context.stats())
+            self.driver.command().catch_up();
+            self.driver.view().context(id).map(|context| context.stats())
         });
         self.take_events();
         let stats = stats.map(|mut stats| {
@@ -487,10 +496,10 @@ impl Host {
     pub(super) fn readable(&mut self, back: usize) {
         let Some(id) = self.id(back) else { return };
         if self.way.is_short() {
-            self.driver.catch_up();
+            self.driver.command().catch_up();
             self.take_events();
         }
-        let readable = self.driver.context(id).map(|context| context.readable());
+        let readable = self.driver.view().context(id).map(|context| context.readable());
         self.tell("readable", readable);
     }
 
@@ -502,16 +511,16 @@ impl Host {
         act: impl FnOnce(&mut Engine, ContextId) -> R,
     ) {
         if let Some(id) = self.id(back) {
-            let outcome = act(&mut self.driver, id);
+            let outcome = act(self.driver.command(), id);
             self.tell(what, outcome);
         }
     }
 
     /// Everything there is to ask, when nothing is left undone.
     pub(super) fn audit(&mut self, parks: bool) -> Vec<String> {
-        self.driver.catch_up();
+        self.driver.command().catch_up();
         self.take_events();
-        let mut stats = self.driver.stats();
+        let mut stats = self.driver.view().stats();
         self.taken[Shortcut::Ahead as usize] = stats.express;
         // How much an exchange of small messages keeps is looked at now and then only.
         (stats.express, stats.pending, stats.memory) = (0, 0, 0);
@@ -519,9 +528,9 @@ impl Host {
             (stats.parked, stats.parkings) = (0, 0);
         }
         let mut found = vec![format!("{stats:?}")];
-        found.push(format!("full: {}", self.driver.is_full()));
+        found.push(format!("full: {}", self.driver.view().is_full()));
         for held in &self.held {
-            let (engine, id): (&Engine, _) = (&self.driver, held.id);
+            let (engine, id): (&Engine, _) = (self.driver.view(), held.id);
             let counted = engine
                 .context(id)
                 .map(|context| context.stats())

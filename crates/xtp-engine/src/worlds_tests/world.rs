@@ -125,7 +125,7 @@ impl World {
         }
         hosts[0].expects = profile.listener();
         for options in profile.listeners() {
-            let listener = hosts[0].driver.listen(options).unwrap();
+            let listener = hosts[0].driver.command().listen(options).unwrap();
             hosts[0].listeners.push(listener);
         }
         Self {
@@ -344,13 +344,16 @@ impl World {
             Kind::FinalStats { back } => host.final_stats(*back),
             Kind::Readable { back } => host.readable(*back),
             Kind::Unreachable { host: of } => {
-                host.driver.failed(now, address(*of), Failure::PortUnreachable);
+                host.driver
+                    .command()
+                    .failed(now, address(*of), Failure::PortUnreachable);
             }
             Kind::TooBig { host: of, octets } => {
                 host.driver
+                    .command()
                     .failed(now, address(*of), Failure::TooBig { octets: *octets });
             }
-            Kind::Clock { offset } => host.driver.set_utc_offset(*offset),
+            Kind::Clock { offset } => host.driver.command().set_utc_offset(*offset),
             Kind::Odd { back, what, number } => odd_command(host, *back, *what, *number, now),
             _ => {}
         }

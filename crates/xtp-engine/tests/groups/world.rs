@@ -205,7 +205,7 @@ impl<'a> World<'a> {
             // Its members answer to the group.
             host.groups.insert(*group);
         }
-        let id = host.engine.cast(self.now, target, options).unwrap();
+        let id = host.engine.command().cast(self.now, target, options).unwrap();
         host.parties.insert(id, Party::default());
         id
     }
@@ -221,6 +221,7 @@ impl<'a> World<'a> {
         let host = &mut self.hosts[host];
         let id = host
             .engine
+            .command()
             .cast_datagram(self.now, target, options, data)
             .unwrap();
         host.parties.insert(id, Party::default());
@@ -231,7 +232,7 @@ impl<'a> World<'a> {
     pub(crate) fn join(&mut self, host: usize, options: JoinOptions) -> GroupId {
         let host = &mut self.hosts[host];
         host.groups.extend(options.group);
-        let id = host.engine.join(self.now, options).unwrap();
+        let id = host.engine.command().join(self.now, options).unwrap();
         host.parties.insert(id, Party::default());
         host.readers.push(id);
         id
@@ -241,7 +242,7 @@ impl<'a> World<'a> {
     pub(crate) fn listen(&mut self, host: usize, options: JoinOptions) -> GroupId {
         let host = &mut self.hosts[host];
         host.groups.extend(options.group);
-        let id = host.engine.listen_group(self.now, options).unwrap();
+        let id = host.engine.command().listen_group(self.now, options).unwrap();
         host.parties.insert(id, Party::default());
         id
     }
@@ -259,7 +260,7 @@ impl<'a> World<'a> {
 
     /// The engine of `host`, for commands.
     pub(crate) fn engine(&mut self, host: usize) -> &mut Engine {
-        &mut self.hosts[host].engine
+        self.hosts[host].engine.command()
     }
 
     /// The same behind its driver.
@@ -269,7 +270,7 @@ impl<'a> World<'a> {
 
     /// Associations of `host` that are not over.
     pub(crate) fn associations(&self, host: usize) -> u64 {
-        let stores = self.hosts[host].engine.stores();
+        let stores = self.hosts[host].engine.view().stores();
         let contexts = stores.iter().find(|store| store.name == "contexts");
         contexts.expect("a store of every engine").held
     }
@@ -281,21 +282,29 @@ impl<'a> World<'a> {
 
     /// What a transmitter says of its members.
     pub(crate) fn members(&mut self, host: usize, id: GroupId) -> Vec<MemberReport> {
-        self.hosts[host].engine.group_members(self.now, id).unwrap()
+        self.hosts[host]
+            .engine
+            .command()
+            .group_members(self.now, id)
+            .unwrap()
     }
 
     /// Writes a whole message.
     pub(crate) fn write(&mut self, host: usize, id: GroupId, message: &[u8], eom: bool) {
         let data = Bytes::copy_from_slice(message);
         let engine = &mut self.hosts[host].engine;
-        let taken = engine.group_send(self.now, id, data, eom).unwrap();
+        let taken = engine.command().group_send(self.now, id, data, eom).unwrap();
         assert_eq!(taken, message.len(), "a small message is taken whole");
     }
 
     /// A user lets go of a party.
     pub(crate) fn release(&mut self, host: usize, id: GroupId) {
         self.rest(host, id);
-        self.hosts[host].engine.group_release(self.now, id).unwrap();
+        self.hosts[host]
+            .engine
+            .command()
+            .group_release(self.now, id)
+            .unwrap();
     }
 
     /// A user reads nothing any more.
@@ -379,9 +388,9 @@ impl<'a> World<'a> {
         };
         let host = &mut self.hosts[to];
         if dst == host.address {
-            Engine::receive(&mut host.engine, self.now, datagram);
+            host.engine.command().receive(self.now, datagram);
         } else {
-            host.engine.receive_group(self.now, dst, datagram);
+            host.engine.command().receive_group(self.now, dst, datagram);
         }
     }
 
@@ -447,7 +456,7 @@ impl<'a> World<'a> {
     fn hear(&mut self, number: usize) {
         let now = self.now;
         let host = &mut self.hosts[number];
-        while let Some((id, event)) = host.engine.poll_group_event() {
+        while let Some((id, event)) = host.engine.command().poll_group_event() {
             if let GroupEvent::Heard(receiver) = event {
                 host.parties.insert(receiver, Party::default());
                 host.readers.push(receiver);
@@ -457,7 +466,12 @@ impl<'a> World<'a> {
         for id in &host.readers {
             let party = host.parties.get_mut(id).expect("a known party");
             loop {
-                match host.engine.group_read(now, *id, usize::MAX).expect("a receiver") {
+                match host
+                    .engine
+                    .command()
+                    .group_read(now, *id, usize::MAX)
+                    .expect("a receiver")
+                {
                     Read::Data { offset, bytes, eom } => {
                         let before = party.octets.len() + 8 * party.tags.len();
                         assert_eq!(offset, before as u64, "octets in order");

@@ -130,7 +130,10 @@ fn what_comes_from_elsewhere_is_no_budget() {
         assert!(sent <= 3 * came, "{sent} of {came}, ahead: {ahead}");
         assert_eq!(sent_to(&world, 5), 0);
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.is_proved()),
+            world.ends[1]
+                .view()
+                .context(peer)
+                .map(|context| context.is_proved()),
             Ok(false)
         );
     }
@@ -148,7 +151,10 @@ fn an_address_is_proved_by_what_only_it_was_told() {
         };
         world.forge(1, &own.data(view.seq, Options::empty(), b"x"));
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.is_proved()),
+            world.ends[1]
+                .view()
+                .context(peer)
+                .map(|context| context.is_proved()),
             Ok(false)
         );
         let echo = |echo| Control {
@@ -158,7 +164,10 @@ fn an_address_is_proved_by_what_only_it_was_told() {
         };
         world.forge(1, &later(&own, 2).cntl(Options::empty(), echo(view.echo)));
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.is_proved()),
+            world.ends[1]
+                .view()
+                .context(peer)
+                .map(|context| context.is_proved()),
             Ok(true),
             "ahead: {ahead}"
         );
@@ -204,7 +213,7 @@ fn an_address_that_was_left_unproved_is_asked_within_its_budget() {
             let answer = later(&view, 6).packet(Options::empty(), Body::Path(answer));
             world.inject(1, address(5), &answer);
             assert_eq!(
-                world.ends[1].context(peer).map(|context| context.peer()),
+                world.ends[1].view().context(peer).map(|context| context.peer()),
                 Ok(address(5))
             );
             world.run(Duration::from_secs(10));

@@ -89,6 +89,7 @@ fn ended_with(ahead: bool, options: Options) -> (String, u64) {
     };
     world.forge(0, &view.cntl(options | Options::END, control));
     let acknowledged = world.ends[0]
+        .view()
         .context(id)
         .map(|context| context.stats().octets_acknowledged)
         .unwrap();
@@ -134,13 +135,13 @@ fn an_abort_never_looks_like_an_orderly_end() {
                 let (mut world, ids) = begun(ahead);
                 if closed && me == 0 {
                     // That its stream has ended was said, and is taken back by the abort.
-                    world.ends[me].close_writer(world.now, ids[me]).unwrap();
+                    world.ends[me].command().close_writer(world.now, ids[me]).unwrap();
                     world.run(20 * MS);
                 }
                 // Nothing of it arrives: the other goes on.
                 world.lose[1 - me] = usize::MAX;
                 let begin = world.sent.len();
-                world.ends[me].abort(world.now, ids[me]).unwrap();
+                world.ends[me].command().abort(world.now, ids[me]).unwrap();
                 world.flush(me);
                 let said: Vec<_> = world
                     .sent_by(me, begin)
@@ -151,7 +152,7 @@ fn an_abort_never_looks_like_an_orderly_end() {
                     [Options::END]
                 );
                 if released {
-                    world.ends[me].release(world.now, ids[me]).unwrap();
+                    world.ends[me].command().release(world.now, ids[me]).unwrap();
                     world.flush(me);
                 }
                 world.run(20 * MS);
@@ -178,7 +179,7 @@ fn an_abort_never_looks_like_an_orderly_end() {
 fn ended(ahead: bool) -> (World, [ContextId; 2]) {
     let (mut world, ids) = begun(ahead);
     for (me, id) in ids.into_iter().enumerate() {
-        world.ends[me].close_writer(world.now, id).unwrap();
+        world.ends[me].command().close_writer(world.now, id).unwrap();
     }
     world.run(Duration::from_millis(200));
     assert_eq!(
@@ -196,7 +197,7 @@ fn what_is_left_says_little() {
             for released in [false, true] {
                 let (mut world, ids) = ended(ahead);
                 if released {
-                    world.ends[me].release(world.now, ids[me]).unwrap();
+                    world.ends[me].command().release(world.now, ids[me]).unwrap();
                     world.flush(me);
                 }
                 let view = View::of(&world, me);
@@ -239,7 +240,7 @@ fn what_is_left_echoes_no_diag() {
     ] {
         let (mut world, ids) = ended(ahead);
         if released {
-            world.ends[me].release(world.now, ids[me]).unwrap();
+            world.ends[me].command().release(world.now, ids[me]).unwrap();
             world.flush(me);
         }
         let view = View::of(&world, me);
@@ -270,7 +271,9 @@ fn end_counts_what_was_never_sent_as_unconfirmed() {
     for ahead in [false, true] {
         let (mut world, [id, _]) = begun(ahead);
         world.lose[1] = usize::MAX;
-        let written = world.ends[0].send(world.now, id, super::world::payload(1 << 18), true);
+        let written = world.ends[0]
+            .command()
+            .send(world.now, id, super::world::payload(1 << 18), true);
         let written = written.expect("it is open");
         world.flush(0);
         let view = View::of(&world, 0);
@@ -296,7 +299,7 @@ fn rclose_before_the_end_confirms_nothing() {
         let (mut world, [id, _]) = begun(ahead);
         world.lose[1] = usize::MAX;
         world.send(0, id, 500);
-        world.ends[0].close_writer(world.now, id).unwrap();
+        world.ends[0].command().close_writer(world.now, id).unwrap();
         world.flush(0);
         let view = View::of(&world, 0);
         let control = Control {
@@ -306,6 +309,7 @@ fn rclose_before_the_end_confirms_nothing() {
         world.forge(0, &view.cntl(Options::RCLOSE, control));
         assert_eq!(
             world.ends[0]
+                .view()
                 .context(id)
                 .map(|context| context.stats().octets_acknowledged),
             Ok(300)
@@ -322,7 +326,9 @@ fn what_a_refusal_threw_away_is_not_confirmed() {
     for ahead in [false, true] {
         let (mut world, [id, _]) = begun(ahead);
         let view = View::of(&world, 0);
-        let written = world.ends[0].send(world.now, id, super::world::payload(500), false);
+        let written = world.ends[0]
+            .command()
+            .send(world.now, id, super::world::payload(500), false);
         assert_eq!(written, Ok(500));
         let control = Control {
             rseq: view.nxt,
@@ -333,7 +339,7 @@ fn what_a_refusal_threw_away_is_not_confirmed() {
         let told = world.events[0].iter().any(|(_, event)| *event == refused);
         assert!(told, "{:?}", world.events[0]);
         for what in [Confirm::Received, Confirm::Delivered] {
-            let mark = world.ends[0].mark(world.now, id, MarkAt::Queued, what);
+            let mark = world.ends[0].command().mark(world.now, id, MarkAt::Queued, what);
             assert_eq!(mark, Err(xtp_engine::Error::RefusedByPeer), "{what:?}");
         }
     }

@@ -57,13 +57,16 @@ fn what_lies_beyond_the_grant_is_dropped() {
             for beyond in [1, 100, 1_500] {
                 let (mut world, _) = begun(ahead, 500);
                 let peer = world.accepted();
-                let held = world.ends[1].context(peer).unwrap().readable();
+                let held = world.ends[1].view().context(peer).unwrap().readable();
                 let view = View::of(&world, 1);
                 let packet = &packets(&view, granted(&world) + beyond)[form];
                 world.forge(1, packet);
-                let stats = world.ends[1].context(peer).unwrap().stats();
+                let stats = world.ends[1].view().context(peer).unwrap().stats();
                 assert_eq!(
-                    world.ends[1].context(peer).map(|context| context.readable()),
+                    world.ends[1]
+                        .view()
+                        .context(peer)
+                        .map(|context| context.readable()),
                     Ok(held),
                     "form {form}, {beyond}"
                 );
@@ -82,7 +85,7 @@ fn what_is_granted_is_stored_to_the_last_octet() {
             let view = View::of(&world, 1);
             let packet = &packets(&view, granted(&world))[form];
             world.forge(1, packet);
-            let stats = world.ends[1].context(peer).unwrap().stats();
+            let stats = world.ends[1].view().context(peer).unwrap().stats();
             assert_eq!(stats.octets_received, granted_before(&view, &world));
             assert_eq!(stats.overrun, 0);
         }
@@ -118,7 +121,10 @@ fn room_that_was_not_told_is_no_grant() {
             let told: Vec<_> = told.collect();
             assert!(told.iter().all(|control| control.rseq == view.seq), "{told:?}");
             assert_eq!(
-                world.ends[1].context(peer).map(|context| context.readable()),
+                world.ends[1]
+                    .view()
+                    .context(peer)
+                    .map(|context| context.readable()),
                 Ok(0),
                 "form {form}"
             );
@@ -150,12 +156,12 @@ fn an_unreliable_stream_fills_no_more_than_its_capacity() {
             let seq = view.seq + u64::from(number) * chunk.len() as u64;
             world.forge(1, &later.data(seq, options, &chunk));
         }
-        let held = world.ends[1].context(peer).unwrap().readable();
+        let held = world.ends[1].view().context(peer).unwrap().readable();
         assert!(
             (CAPACITY / 2..=CAPACITY).contains(&held),
             "{held} octets are kept"
         );
-        assert!(world.ends[1].context(peer).unwrap().stats().overrun > 200_000);
+        assert!(world.ends[1].view().context(peer).unwrap().stats().overrun > 200_000);
     }
 }
 

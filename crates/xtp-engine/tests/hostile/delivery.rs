@@ -16,9 +16,9 @@ fn untaken(ahead: bool, confirm: Confirm) -> (World, [ContextId; 2]) {
     world.run(40 * MS);
     let peer = world.accepted();
     world.send(0, id, 100);
-    world.ends[0].close_writer(world.now, id).unwrap();
+    world.ends[0].command().close_writer(world.now, id).unwrap();
     world.run(40 * MS);
-    world.ends[1].close_writer(world.now, peer).unwrap();
+    world.ends[1].command().close_writer(world.now, peer).unwrap();
     world.run(Duration::from_millis(500));
     (world, [id, peer])
 }
@@ -61,12 +61,14 @@ fn an_end_tells_of_delivery_only_who_asked_for_it() {
             world.send(0, id, 200);
             world.run(40 * MS);
             let delivered = world.ends[0]
+                .command()
                 .mark(world.now, id, MarkAt::Offset(200), Confirm::Delivered)
                 .unwrap();
             let received = world.ends[0]
+                .command()
                 .mark(world.now, id, MarkAt::Offset(200), Confirm::Received)
                 .unwrap();
-            world.ends[0].close_writer(world.now, id).unwrap();
+            world.ends[0].command().close_writer(world.now, id).unwrap();
             world.lose[0] = usize::MAX;
             world.run(4 * MS);
             let view = View::of(&world, 0);
@@ -90,7 +92,7 @@ fn an_end_behind_a_hole_ends_nothing() {
         let mut world = World::new(ahead);
         let id = world.open(paradigm::transaction(PORT));
         world.send(0, id, 100);
-        world.ends[0].close_writer(world.now, id).unwrap();
+        world.ends[0].command().close_writer(world.now, id).unwrap();
         world.lose[1] = usize::MAX;
         world.flush(0);
         let first = world.sent_by(0, 0).next().expect("FIRST left").header;
@@ -125,13 +127,13 @@ fn silence_confirms_nothing() {
             world.run(40 * MS);
             let peer = world.accepted();
             world.read(1, peer);
-            world.ends[1].close_writer(world.now, peer).unwrap();
+            world.ends[1].command().close_writer(world.now, peer).unwrap();
             world.run(200 * MS);
             world.lose[1] = usize::MAX;
             if written > 0 {
                 world.send(0, id, written);
             }
-            world.ends[0].close_writer(world.now, id).unwrap();
+            world.ends[0].command().close_writer(world.now, id).unwrap();
             world.run(Duration::from_secs(200));
             let told = world.closed(0);
             let confirmed = told == "closed; everything confirmed";

@@ -28,7 +28,7 @@ fn nobody_is_doubted_who_was_not_heard() {
                 };
                 let (code, value) = (DiagCode::InvalidContext, DiagValue::Unspecified);
                 world.forge(0, &view.diag(Options::empty(), code, value, ""));
-                assert_eq!(world.ends[0].context(id).unwrap().stats().implausible, 1);
+                assert_eq!(world.ends[0].view().context(id).unwrap().stats().implausible, 1);
             }
             world.run(Duration::from_secs(1));
             (world.sent, world.events)

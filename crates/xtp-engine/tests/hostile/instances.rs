@@ -25,7 +25,7 @@ fn started(ahead: bool, at: u64) -> World {
 fn ask(world: &mut World) -> ContextId {
     let id = world.open(paradigm::transaction(PORT));
     world.send(0, id, 50);
-    world.ends[0].close_writer(world.now, id).unwrap();
+    world.ends[0].command().close_writer(world.now, id).unwrap();
     id
 }
 
@@ -58,7 +58,7 @@ fn answer(world: &mut World) {
     let peer = world.accepted();
     assert_eq!(world.read(1, peer).len(), 50);
     world.send(1, peer, 30);
-    world.ends[1].close_writer(world.now, peer).unwrap();
+    world.ends[1].command().close_writer(world.now, peer).unwrap();
     world.run(100 * MS);
 }
 
@@ -86,7 +86,7 @@ fn who_is_refused_by_a_young_instance_names_it() {
             answer(&mut world);
             assert_eq!(world.read(0, id).len(), 30);
         }
-        assert_eq!(world.ends[1].stats().refused_age, 1);
+        assert_eq!(world.ends[1].view().stats().refused_age, 1);
     }
 }
 
@@ -105,7 +105,12 @@ fn what_left_before_the_instance_was_there_is_not_repeated() {
         assert_eq!(accepted(&world), 0);
         assert_eq!(names(&world, 0), [None], "ahead: {ahead}");
         assert!(world.closed(0).contains("unknown"), "{}", world.closed(0));
-        assert!(world.ends[0].send(world.now, id, "more".into(), true).is_err());
+        assert!(
+            world.ends[0]
+                .command()
+                .send(world.now, id, "more".into(), true)
+                .is_err()
+        );
     }
 }
 

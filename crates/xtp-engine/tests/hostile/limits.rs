@@ -63,7 +63,7 @@ fn answer(world: &mut World, way: Way, peer: ContextId, len: usize) -> bool {
     if handed {
         world.carry(1, &link);
     } else {
-        world.ends[1].send(world.now, peer, data, true).unwrap();
+        world.ends[1].command().send(world.now, peer, data, true).unwrap();
         world.flush(1);
     }
     handed
@@ -72,7 +72,7 @@ fn answer(world: &mut World, way: Way, peer: ContextId, len: usize) -> bool {
 /// What the responder of `world` sends to a peer that has everything at once and asks again.
 fn converse(way: Way, world: &mut World, peer: ContextId, talk: Talk) -> (Vec<Sent>, View, u64) {
     let (base, begin) = (View::of(world, 1), world.sent.len());
-    let (before, mut handed) = (world.ends[1].stats().express, 0);
+    let (before, mut handed) = (world.ends[1].view().stats().express, 0);
     for round in 0..ROUNDS {
         let now = View::of(world, 1);
         let view = View {
@@ -89,7 +89,7 @@ fn converse(way: Way, world: &mut World, peer: ContextId, talk: Talk) -> (Vec<Se
         handed += u64::from(answer(world, way, peer, talk.len));
         world.now = world.now + talk.pause;
     }
-    let short = world.ends[1].stats().express - before;
+    let short = world.ends[1].view().stats().express - before;
     (world.sent[begin..].to_vec(), base, short.max(handed))
 }
 
@@ -112,7 +112,7 @@ fn all_agree(
             short > 0 || way == Way::General || narrow,
             "{name}, {len} octets: {way:?}"
         );
-        let stats = world.ends[1].context(peer).unwrap().stats();
+        let stats = world.ends[1].view().context(peer).unwrap().stats();
         let stats = (stats.congestion_window, stats.rtt, stats.max_data);
         let (expected, _, counted) = first.get_or_insert((sent.clone(), base, stats));
         assert_eq!(*counted, stats, "{name}, {len} octets: {way:?}");
@@ -202,7 +202,7 @@ fn no_way_exceeds_a_small_window() {
                 world.send(1, peer, 3_000);
                 world.run(20 * MS);
             }
-            let stats = world.ends[1].context(peer).unwrap().stats();
+            let stats = world.ends[1].view().context(peer).unwrap().stats();
             assert!(stats.congestion_window < Some(4_000), "{stats:?}");
         };
         let talk = Talk {
@@ -283,7 +283,7 @@ fn no_way_floods_a_port_that_proved_nothing() {
         let begin = world.sent.len();
         world.inject(1, elsewhere, &word);
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(elsewhere),
             "it moved"
         );

@@ -19,7 +19,7 @@ fn status_that_was_overtaken_is_not_judged() {
                 world.run(40 * MS);
             }
             let old = View::of(&world, 0).control();
-            let before = world.ends[0].context(id).unwrap().stats();
+            let before = world.ends[0].view().context(id).unwrap().stats();
             // Two segments of which the first is lost, says the status; the packets themselves never arrive.
             world.lose[1] = 2;
             let begin = world.sent.len();
@@ -47,10 +47,10 @@ fn status_that_was_overtaken_is_not_judged() {
                 };
                 world.forge(0, &later.cntl(Options::empty(), old));
             }
-            let none = world.ends[0].context(id).unwrap().stats();
+            let none = world.ends[0].view().context(id).unwrap().stats();
             assert_eq!(none.octets_retransmitted, before.octets_retransmitted);
             world.run(4 * MS);
-            let after = world.ends[0].context(id).unwrap().stats();
+            let after = world.ends[0].view().context(id).unwrap().stats();
             assert_eq!(
                 after.octets_retransmitted - before.octets_retransmitted,
                 700,
@@ -76,6 +76,7 @@ fn a_writer_keeps_to_its_window_and_its_pace() {
             world.read(1, peer);
         }
         let window = world.ends[0]
+            .view()
             .context(id)
             .unwrap()
             .stats()
@@ -83,7 +84,9 @@ fn a_writer_keeps_to_its_window_and_its_pace() {
             .expect("it has one");
         world.lose[1] = usize::MAX;
         let begin = world.sent.len();
-        let all = world.ends[0].send(world.now, id, super::world::payload(200_000), true);
+        let all = world.ends[0]
+            .command()
+            .send(world.now, id, super::world::payload(200_000), true);
         let written = all.expect("it is open") as u64;
         world.flush(0);
         let at_once = world.data_sent_by(0, begin) as u64;
@@ -146,7 +149,12 @@ fn only_status_is_evidence_of_loss() {
                 false => view.packet(Options::empty(), terms),
             };
             world.forge(0, &packet);
-            let again = world.ends[0].context(id).unwrap().stats().octets_retransmitted;
+            let again = world.ends[0]
+                .view()
+                .context(id)
+                .unwrap()
+                .stats()
+                .octets_retransmitted;
             assert_eq!(again, if evidence { 3 * 700 } else { 0 }, "ahead: {ahead}");
         }
     }
@@ -159,9 +167,11 @@ fn the_answer_to_a_handshake_shows_what_is_lost() {
         let (mut world, id) = begun(ahead);
         lose(&mut world, id, 1);
         world.lose[1] = 0;
-        world.ends[0].failed(world.now, address(1), Failure::PortUnreachable);
+        world.ends[0]
+            .command()
+            .failed(world.now, address(1), Failure::PortUnreachable);
         world.run(2 * DELAY);
-        let stats = world.ends[0].context(id).unwrap().stats();
+        let stats = world.ends[0].view().context(id).unwrap().stats();
         assert_eq!(stats.octets_retransmitted, 700, "ahead: {ahead}");
         assert_eq!(stats.wtimer_expiries, 0);
     }
@@ -203,7 +213,9 @@ fn unreachable_for(ahead: bool, reports: Duration, at: Duration) -> String {
     let begin = world.now;
     while world.now.since(begin) < at {
         if world.now.since(begin) <= reports {
-            world.ends[0].failed(world.now, address(1), Failure::PortUnreachable);
+            world.ends[0]
+                .command()
+                .failed(world.now, address(1), Failure::PortUnreachable);
         }
         world.run(50 * MS);
     }
@@ -237,7 +249,7 @@ fn round_trips_are_measured_by_answers_only() {
         let (mut world, id) = begun(false);
         let old = View::of(&world, 0).control();
         let syncs = lose(&mut world, id, 1);
-        let before = world.ends[0].context(id).unwrap().stats();
+        let before = world.ends[0].view().context(id).unwrap().stats();
         world.now = world.now + 3 * MS;
         let view = View::of(&world, 0);
         let control = Control {
@@ -257,7 +269,7 @@ fn round_trips_are_measured_by_answers_only() {
             }
         };
         world.forge(0, &packet);
-        let after = world.ends[0].context(id).unwrap().stats();
+        let after = world.ends[0].view().context(id).unwrap().stats();
         assert_eq!(after.octets_acknowledged, before.octets_acknowledged + 700);
         (after.rtt_samples - before.rtt_samples, before.rtt, after.rtt)
     };
@@ -285,7 +297,7 @@ fn a_segment_that_never_arrives_is_cut_while_others_do() {
         }
         world.run(40 * MS);
         world.read(1, peer);
-        let before = world.ends[0].context(id).unwrap().stats();
+        let before = world.ends[0].view().context(id).unwrap().stats();
         assert!(before.max_data > 8_000, "{}", before.max_data);
         world.carries = 1_200;
         world.send(0, id, 8_000);
@@ -293,7 +305,7 @@ fn a_segment_that_never_arrives_is_cut_while_others_do() {
             world.send(0, id, 100);
             world.run(4 * DELAY);
         }
-        let after = world.ends[0].context(id).unwrap().stats();
+        let after = world.ends[0].view().context(id).unwrap().stats();
         assert_eq!(after.max_data, 1_168, "ahead: {ahead}");
         assert_eq!(world.read(1, peer).len(), 18_000);
     }
@@ -315,6 +327,7 @@ fn silence_closes_the_window() {
     }
     let window = |world: &World| {
         world.ends[0]
+            .view()
             .context(id)
             .unwrap()
             .stats()

@@ -37,7 +37,7 @@ fn begun(world: &mut World) -> [ContextId; 2] {
 
 /// What an end is charged, beside 1 KiB for each association.
 fn charged(world: &World, end: usize) -> u64 {
-    world.ends[end].stats().memory - CONTEXT * world.ends[end].stats().contexts as u64
+    world.ends[end].view().stats().memory - CONTEXT * world.ends[end].view().stats().contexts as u64
 }
 
 /// The farthest octet that the responder granted the association whose key this initiator's packets have.
@@ -71,10 +71,10 @@ fn what_is_kept_and_what_was_promised_is_charged() {
         world.flush(1);
         // What the user took is granted anew in the same turn.
         assert_eq!(charged(&world, 1), CAPACITY + 30_000, "queued");
-        world.ends[1].abort(world.now, peer).unwrap();
+        world.ends[1].command().abort(world.now, peer).unwrap();
         world.flush(1);
         assert_eq!(charged(&world, 1), 0, "it is over");
-        world.ends[0].abort(world.now, id).unwrap();
+        world.ends[0].command().abort(world.now, id).unwrap();
         world.flush(0);
         assert_eq!(charged(&world, 0), 0, "it is over");
         // What everybody may send is charged when it is there.
@@ -85,7 +85,10 @@ fn what_is_kept_and_what_was_promised_is_charged() {
         world.run(DELAY);
         let peer = world.accepted();
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.readable()),
+            world.ends[1]
+                .view()
+                .context(peer)
+                .map(|context| context.readable()),
             Ok(700)
         );
         assert_eq!(charged(&world, 1), 700, "stored, ahead: {ahead}");
@@ -99,7 +102,7 @@ fn parts_of_datagrams_are_charged() {
         let mut world = small(ahead);
         let id = world.open(paradigm::datagram(PORT));
         world.send(0, id, 3_000);
-        world.ends[0].close_writer(world.now, id).unwrap();
+        world.ends[0].command().close_writer(world.now, id).unwrap();
         world.flush(0);
         let first = world.sent[0].octets.clone();
         world.forge(1, &first);
@@ -123,7 +126,12 @@ fn room(world: &mut World, ids: [ContextId; 2]) -> u64 {
     pour(world, ids, 30);
     let from = world.sent.len();
     pour(world, ids, 3);
-    let taken = world.ends[1].context(ids[1]).unwrap().stats().octets_delivered;
+    let taken = world.ends[1]
+        .view()
+        .context(ids[1])
+        .unwrap()
+        .stats()
+        .octets_delivered;
     granted(world, from) - taken
 }
 
@@ -143,8 +151,8 @@ fn who_moves_gets_a_share_of_what_is_left_and_all_when_there_is_enough() {
         let idle = granted(&world, from);
         assert!(idle <= ALLOWANCE, "{idle}, ahead: {ahead}");
         for [id, peer] in others {
-            world.ends[0].abort(world.now, id).unwrap();
-            world.ends[1].abort(world.now, peer).unwrap();
+            world.ends[0].command().abort(world.now, id).unwrap();
+            world.ends[1].command().abort(world.now, peer).unwrap();
         }
         world.run(20 * MS);
         let again = room(&mut world, busy);
@@ -178,7 +186,10 @@ fn what_comes_unasked_is_kept_if_there_is_room() {
             world.run(DELAY);
             let peer = world.accepted();
             assert_eq!(
-                world.ends[1].context(peer).map(|context| context.readable()),
+                world.ends[1]
+                    .view()
+                    .context(peer)
+                    .map(|context| context.readable()),
                 Ok(kept),
                 "{left} left, ahead: {ahead}"
             );
@@ -221,9 +232,15 @@ fn users_queue_a_little_where_memory_is_short() {
         let (mut world, [id, peer], _) = rationed(ahead);
         world.lose = [usize::MAX; 2];
         let all = CAPACITY as usize;
-        let taken = world.ends[1].send(world.now, peer, payload(all), true).unwrap();
+        let taken = world.ends[1]
+            .command()
+            .send(world.now, peer, payload(all), true)
+            .unwrap();
         assert_eq!(taken, QUEUE, "ahead: {ahead}");
-        let taken = world.ends[0].send(world.now, id, payload(all), true).unwrap();
+        let taken = world.ends[0]
+            .command()
+            .send(world.now, id, payload(all), true)
+            .unwrap();
         assert!(taken >= QUEUE);
     }
 }
@@ -272,7 +289,12 @@ fn where_memory_is_short_payload_keeps_no_buffer() {
             backing: Some(&all),
         };
         let stride = packets[0].len();
-        let before = world.ends[1].context(ids[1]).unwrap().stats().octets_copied;
+        let before = world.ends[1]
+            .view()
+            .context(ids[1])
+            .unwrap()
+            .stats()
+            .octets_copied;
         let taken = world.take_joined(1, datagram, stride);
         assert_eq!(taken, if short { 0 } else { 2 });
         let next = View {
@@ -288,7 +310,13 @@ fn where_memory_is_short_payload_keeps_no_buffer() {
         };
         world.take(1, datagram);
         world.flush(1);
-        let copied = world.ends[1].context(ids[1]).unwrap().stats().octets_copied - before;
+        let copied = world.ends[1]
+            .view()
+            .context(ids[1])
+            .unwrap()
+            .stats()
+            .octets_copied
+            - before;
         assert_eq!(copied, if short { 3 * 1_024 } else { 0 });
     }
 }
@@ -346,14 +374,14 @@ fn who_waits_for_memory_is_told_when_there_is_some() {
             let allocs = to_it.filter_map(|packet| packet.body.control().map(|control| control.alloc));
             allocs.collect::<Vec<_>>()
         };
-        world.ends[1].abort(world.now, small[1]).unwrap();
+        world.ends[1].command().abort(world.now, small[1]).unwrap();
         world.flush(1);
         assert_eq!(
             grants(&world),
             [],
             "500 octets are no packet's worth, ahead: {ahead}"
         );
-        world.ends[1].abort(world.now, others[0][1]).unwrap();
+        world.ends[1].command().abort(world.now, others[0][1]).unwrap();
         world.flush(1);
         let after = grants(&world);
         assert!(

@@ -75,7 +75,7 @@ fn nobody_moves_without_an_answer_to_a_challenge() {
         world.inject(1, address(5), &word(0));
         let asked = challenge(&world, from, 5).expect("it is challenged");
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(address(0)),
             "nothing was answered yet"
         );
@@ -87,7 +87,7 @@ fn nobody_moves_without_an_answer_to_a_challenge() {
         let response = later(&view, 1).packet(Options::empty(), Body::Path(wrong));
         world.inject(1, address(5), &response);
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(address(0)),
             "another nonce"
         );
@@ -98,14 +98,14 @@ fn nobody_moves_without_an_answer_to_a_challenge() {
         let response = later(&view, 2).packet(Options::empty(), Body::Path(right));
         world.inject(1, address(6), &response);
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(address(0)),
             "from another address"
         );
         let response = later(&view, 3).packet(Options::empty(), Body::Path(right));
         world.inject(1, address(5), &response);
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(address(5))
         );
     }
@@ -128,7 +128,7 @@ fn a_candidate_is_challenged_in_the_turn_in_which_the_way_back_is() {
         world.receive(1, address(5), None, &answer);
         let word = later(&view, 2).cntl(Options::empty(), view.control());
         world.inject(1, address(6), &word);
-        let context = world.ends[1].context(peer);
+        let context = world.ends[1].view().context(peer);
         assert_eq!(context.map(|context| context.peer()), Ok(address(5)));
         world.run(MS);
         assert!(challenge(&world, from, 6).is_some(), "the candidate");
@@ -166,17 +166,19 @@ fn what_was_known_of_the_old_address_is_forgotten() {
     for ahead in [false, true] {
         let (mut world, peer) = begun(ahead);
         let first = world.sent_by(0, 0).next().expect("FIRST left").header.key.value();
-        assert!(world.ends[1].context(peer).unwrap().stats().rtt.is_some());
+        assert!(world.ends[1].view().context(peer).unwrap().stats().rtt.is_some());
         let view = moved(&mut world, 5);
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(address(5))
         );
-        assert_eq!(world.ends[1].context(peer).unwrap().stats().rtt, None);
-        assert_eq!(world.ends[1].round_trip(), None, "as a reader knows it");
+        assert_eq!(world.ends[1].view().context(peer).unwrap().stats().rtt, None);
+        assert_eq!(world.ends[1].view().round_trip(), None, "as a reader knows it");
         world.flush(1);
         let from = world.sent.len();
-        world.ends[1].failed(world.now, address(0), Failure::PortUnreachable);
+        world.ends[1]
+            .command()
+            .failed(world.now, address(0), Failure::PortUnreachable);
         world.flush(1);
         assert_eq!(
             world.sent_by(1, from).count(),
@@ -189,7 +191,10 @@ fn what_was_known_of_the_old_address_is_forgotten() {
         };
         world.inject(1, address(0), &old.data(view.seq, Options::empty(), b"odd"));
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.readable()),
+            world.ends[1]
+                .view()
+                .context(peer)
+                .map(|context| context.readable()),
             Ok(0),
             "ahead: {ahead}"
         );
@@ -220,9 +225,9 @@ fn grown() -> (World, ContextId) {
 #[test]
 fn a_move_begins_with_a_small_window_and_small_datagrams() {
     let (mut world, peer) = grown();
-    let before = world.ends[1].context(peer).unwrap().stats();
+    let before = world.ends[1].view().context(peer).unwrap().stats();
     moved(&mut world, 5);
-    let after = world.ends[1].context(peer).unwrap().stats();
+    let after = world.ends[1].view().context(peer).unwrap().stats();
     assert!(before.max_data > 8_000, "{}", before.max_data);
     assert_eq!(after.max_data, 1_168);
     let (before, after) = (
@@ -260,7 +265,7 @@ fn the_probe_of_a_size_is_answered_by_the_peer_alone() {
         };
         let response = later(&view, u32::from(place == 0)).packet(Options::empty(), Body::Path(answer));
         world.inject(1, address(place), &response);
-        let stats = world.ends[1].context(peer).unwrap().stats();
+        let stats = world.ends[1].view().context(peer).unwrap().stats();
         assert_eq!(stats.max_data, size, "answered from {place}");
     }
 }
@@ -281,7 +286,7 @@ fn a_port_that_changed_is_sent_no_more_than_three_times_what_came_from_it() {
         let begin = world.sent.len();
         world.inject(1, elsewhere, &word);
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(elsewhere)
         );
         world.send(1, peer, 100_000);

@@ -38,12 +38,12 @@ fn conversation(ahead: bool, mut tamper: impl FnMut(&mut World)) -> Outcome {
         tamper(&mut world);
     }
     let peer = peer.expect("somebody answered");
-    world.ends[0].close_writer(world.now, id).unwrap();
-    world.ends[1].close_writer(world.now, peer).unwrap();
+    world.ends[0].command().close_writer(world.now, id).unwrap();
+    world.ends[1].command().close_writer(world.now, peer).unwrap();
     world.run(Duration::from_secs(2));
     assert_eq!(world.read(0, id), [0_u8; 0]);
     let lost = [(0, id), (1, peer)].map(|(end, id)| {
-        let stats = world.ends[end].context(id).unwrap().stats();
+        let stats = world.ends[end].view().context(id).unwrap().stats();
         stats.packets_lost + stats.octets_retransmitted
     });
     Outcome {
@@ -267,7 +267,9 @@ fn hints_that_the_peer_is_gone_end_nothing() {
             let mut before = 0;
             let unreachable = conversation(ahead, |world| {
                 before = from(world);
-                world.ends[victim].failed(world.now, address(1 - victim), Failure::PortUnreachable);
+                world.ends[victim]
+                    .command()
+                    .failed(world.now, address(1 - victim), Failure::PortUnreachable);
                 world.flush(victim);
                 asked += from(world) - before;
             });
@@ -304,7 +306,7 @@ fn data_from_long_ago_is_not_looked_at() {
         }
         world.run(Duration::from_secs(1));
         let view = View::of(&world, 1);
-        let before = world.ends[1].context(peer).unwrap().stats();
+        let before = world.ends[1].view().context(peer).unwrap().stats();
         assert_eq!(before.octets_received, 10_000_100);
         for (seq, answers) in [(view.seq - 100_000, 1), (100, 0)] {
             let from = world.sent.len();
@@ -316,7 +318,7 @@ fn data_from_long_ago_is_not_looked_at() {
             );
             world.run(Duration::from_secs(1));
         }
-        let after = world.ends[1].context(peer).unwrap().stats();
+        let after = world.ends[1].view().context(peer).unwrap().stats();
         assert_eq!(after.implausible - before.implausible, 1);
     }
 }

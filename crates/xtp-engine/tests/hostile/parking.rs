@@ -49,7 +49,7 @@ fn begun(ahead: bool) -> (World, [ContextId; 2]) {
 }
 
 fn parked(world: &World, end: usize) -> bool {
-    let stats = world.ends[end].stats();
+    let stats = world.ends[end].view().stats();
     assert_eq!(stats.contexts, 1);
     stats.parked == 1
 }
@@ -111,12 +111,12 @@ fn an_initiator_that_will_ask_for_a_proof_rests_until_then() {
 fn a_tag_that_waits_for_its_octet_keeps_it_whole() {
     for ahead in [false, true] {
         let (mut world, [id, peer]) = begun(ahead);
-        world.ends[0].send_tag(world.now, id, 77).unwrap();
+        world.ends[0].command().send_tag(world.now, id, 77).unwrap();
         world.run(100 * MS);
         assert!(!parked(&world, 0));
         world.send(0, id, 100);
         world.run(100 * MS);
-        let read = world.ends[1].read(world.now, peer, 1_000);
+        let read = world.ends[1].command().read(world.now, peer, 1_000);
         assert!(matches!(read, Ok(Read::Tag { tag: 77, .. })), "{read:?}");
         assert_eq!(world.read(1, peer).len(), 100);
     }
@@ -159,6 +159,7 @@ fn what_proves_a_change_of_port_is_remembered_for_three_round_trips() {
         for _ in 0..2 {
             world.send(1, peer, 100);
             world.ends[1]
+                .command()
                 .mark(world.now, peer, MarkAt::Queued, Confirm::Received)
                 .unwrap();
             world.flush(1);
@@ -168,6 +169,7 @@ fn what_proves_a_change_of_port_is_remembered_for_three_round_trips() {
         world.run(2 * DELAY);
         assert_eq!(
             world.ends[1]
+                .view()
                 .context(peer)
                 .map(|context| context.stats().octets_acknowledged),
             Ok(350)
@@ -180,7 +182,7 @@ fn what_proves_a_change_of_port_is_remembered_for_three_round_trips() {
         elsewhere.set_port(40_000);
         world.inject(1, elsewhere, &view.cntl(Options::empty(), control));
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(elsewhere),
             "ahead: {ahead}"
         );
@@ -192,7 +194,14 @@ fn window_and_pace_are_remembered() {
     let mut options = paradigm::stream(PORT);
     options.tuning.congestion = CongestionKind::Cubic;
     let (mut world, [id, peer]) = begun_with(false, |_| {}, |_| {}, options);
-    let window = |world: &World| world.ends[0].context(id).unwrap().stats().congestion_window;
+    let window = |world: &World| {
+        world.ends[0]
+            .view()
+            .context(id)
+            .unwrap()
+            .stats()
+            .congestion_window
+    };
     let initial = window(&world).unwrap();
     for _ in 0..20 {
         world.send(0, id, 20_000);
@@ -231,13 +240,13 @@ fn distrust_is_remembered() {
         let (mut world, [_, peer]) = begun(ahead);
         moved(&mut world, 5);
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(address(5))
         );
         // The true peer answers where it was.
         world.run(20 * MS);
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(address(0))
         );
         world.run(Duration::from_secs(1));
@@ -289,7 +298,10 @@ fn what_an_initiator_began_with_is_remembered() {
             octets_per_second: 1_000_000,
             burst: 10_000,
         };
-        world.ends[0].set(world.now, id, Setting::InRate(rate)).unwrap();
+        world.ends[0]
+            .command()
+            .set(world.now, id, Setting::InRate(rate))
+            .unwrap();
         world.flush(0);
         let again = world.sent_by(0, begin).find_map(|packet| stated(&packet));
         assert_eq!(again, Some(first), "ahead: {ahead}");
@@ -352,29 +364,42 @@ fn an_old_identifier_reaches_nobody() {
         world.run(40 * MS);
         let old_peer = world.accepted();
         for (end, id) in [(0, old), (1, old_peer)] {
-            world.ends[end].abort(world.now, id).unwrap();
-            world.ends[end].release(world.now, id).unwrap();
+            world.ends[end].command().abort(world.now, id).unwrap();
+            world.ends[end].command().release(world.now, id).unwrap();
         }
         world.run(Duration::from_secs(20));
-        assert_eq!([0, 1].map(|end: usize| world.ends[end].stats().contexts), [0; 2]);
+        assert_eq!(
+            [0, 1].map(|end: usize| world.ends[end].view().stats().contexts),
+            [0; 2]
+        );
         let id = world.open(paradigm::stream(PORT));
         world.send(0, id, 70);
         world.run(40 * MS);
         let peer = world.accepted();
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.readable()),
+            world.ends[1]
+                .view()
+                .context(peer)
+                .map(|context| context.readable()),
             Ok(70)
         );
         for (end, id) in [(0, old), (1, old_peer)] {
             let error = xtp_engine::Error::NoContext;
             assert_eq!(
-                world.ends[end].context(id).map(|context| context.readable()),
+                world.ends[end]
+                    .view()
+                    .context(id)
+                    .map(|context| context.readable()),
                 Err(error.clone())
             );
-            assert_eq!(world.ends[end].abort(world.now, id), Err(error), "ahead: {ahead}");
+            assert_eq!(
+                world.ends[end].command().abort(world.now, id),
+                Err(error),
+                "ahead: {ahead}"
+            );
         }
         assert_eq!(
-            world.ends[1].context(peer).map(|context| context.peer()),
+            world.ends[1].view().context(peer).map(|context| context.peer()),
             Ok(address(0))
         );
     }
@@ -389,19 +414,19 @@ fn finished_initiators_have_a_limit_and_an_end() {
         for _ in 0..5 {
             let id = world.open(paradigm::one_shot(PORT));
             world.send(0, id, 50);
-            world.ends[0].close_writer(world.now, id).unwrap();
+            world.ends[0].command().close_writer(world.now, id).unwrap();
             world.run(40 * MS);
             let peer = world.accepted();
             world.read(1, peer);
             world.run(40 * MS);
-            world.ends[1].release(world.now, peer).unwrap();
-            world.ends[0].release(world.now, id).unwrap();
+            world.ends[1].command().release(world.now, peer).unwrap();
+            world.ends[0].command().release(world.now, id).unwrap();
             world.run(40 * MS);
-            assert!(world.ends[0].stats().time_waits <= 2);
+            assert!(world.ends[0].view().stats().time_waits <= 2);
         }
-        assert_eq!(world.ends[0].stats().time_waits, 2, "ahead: {ahead}");
+        assert_eq!(world.ends[0].view().stats().time_waits, 2, "ahead: {ahead}");
         world.run(Duration::from_secs(11));
-        assert_eq!(world.ends[0].stats().time_waits, 0, "ahead: {ahead}");
+        assert_eq!(world.ends[0].view().stats().time_waits, 0, "ahead: {ahead}");
     }
 }
 
@@ -416,7 +441,7 @@ fn exchange(world: &mut World, [id, peer]: [ContextId; 2]) {
 }
 
 fn parkings(world: &World) -> [u64; 2] {
-    [0, 1].map(|end: usize| world.ends[end].stats().parkings)
+    [0, 1].map(|end: usize| world.ends[end].view().stats().parkings)
 }
 
 /// Every context at rest may lie packed, after the usual time.
@@ -507,7 +532,7 @@ fn associations_in_use_have_a_limit() {
             }
             // Answers of the last second are not acknowledged yet.
             for (end, most) in [(0, 4), (1, 14)] {
-                let stats = world.ends[end].stats();
+                let stats = world.ends[end].view().stats();
                 assert_eq!(stats.contexts, OPEN);
                 let whole = stats.contexts - stats.parked;
                 assert!(whole <= most, "{whole} are whole at end {end}, ahead: {ahead}");

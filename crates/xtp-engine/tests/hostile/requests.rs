@@ -92,7 +92,7 @@ fn a_tag_is_never_acknowledged_in_part() {
     for ahead in [false, true] {
         let (mut world, [id, peer]) = begun(ahead, paradigm::stream(PORT));
         world.lose[1] = usize::MAX;
-        world.ends[0].send_tag(world.now, id, 77).unwrap();
+        world.ends[0].command().send_tag(world.now, id, 77).unwrap();
         world.send(0, id, 100);
         world.flush(0);
         let view = View::of(&world, 0);
@@ -104,13 +104,14 @@ fn a_tag_is_never_acknowledged_in_part() {
         world.forge(0, &view.cntl(Options::empty(), control));
         assert_eq!(
             world.ends[0]
+                .view()
                 .context(id)
                 .map(|context| context.stats().octets_acknowledged),
             Ok(begin)
         );
         world.lose[1] = 0;
         world.run(100 * MS);
-        let read = world.ends[1].read(world.now, peer, 1_000);
+        let read = world.ends[1].command().read(world.now, peer, 1_000);
         assert!(matches!(read, Ok(Read::Tag { tag: 77, .. })), "{read:?}");
         assert_eq!(world.read(1, peer).len(), 100);
     }
@@ -136,7 +137,12 @@ fn a_window_that_was_overtaken_is_not_taken() {
         };
         let packet = later(&view, by).packet(Options::empty(), xtp_wire::Body::Xcntl(status));
         world.forge(0, &packet);
-        world.ends[0].context(id).unwrap().stats().congestion_window
+        world.ends[0]
+            .view()
+            .context(id)
+            .unwrap()
+            .stats()
+            .congestion_window
     };
     let newer = Control {
         rseq: old.rseq,
@@ -157,7 +163,7 @@ fn a_peer_that_takes_back_what_it_confirmed_is_not_there() {
         world.run(40 * MS);
         world.lose = [usize::MAX; 2];
         world.send(0, id, 100);
-        world.ends[0].close_writer(world.now, id).unwrap();
+        world.ends[0].command().close_writer(world.now, id).unwrap();
         let mut view = View::of(&world, 0);
         for _ in 0..800 {
             world.run(100 * MS);

@@ -19,7 +19,9 @@ fn poured(options: OpenOptions, caps: Caps, pause: Duration, pieces: usize) -> (
     world.run(pause);
     let peer = world.accepted();
     for _ in 0..pieces {
-        let sent = world.ends[0].send(world.now, id, super::world::payload(20_000), true);
+        let sent = world.ends[0]
+            .command()
+            .send(world.now, id, super::world::payload(20_000), true);
         assert!(sent.is_ok());
         world.run(DELAY / 2);
         world.read(1, peer);
@@ -48,7 +50,12 @@ fn a_reader_does_not_grow_for_a_pause() {
         burst: 20_000,
     };
     let (world, [_, peer]) = poured(options, Caps::XDATA, Duration::from_secs(2), 1_600);
-    let got = world.ends[1].context(peer).unwrap().stats().octets_received;
+    let got = world.ends[1]
+        .view()
+        .context(peer)
+        .unwrap()
+        .stats()
+        .octets_received;
     assert!(got > 1_000_000, "{got}");
     assert!(widest(&world) < 2 * CAPACITY, "{}", widest(&world));
 }
@@ -57,7 +64,7 @@ fn a_reader_does_not_grow_for_a_pause() {
 #[test]
 fn a_reader_that_needs_its_round_trip_asks_for_it() {
     let (world, [_, peer]) = poured(paradigm::stream(PORT), Caps::XDATA, Duration::from_secs(2), 400);
-    assert!(world.ends[1].context(peer).unwrap().stats().rtt_samples > 0);
+    assert!(world.ends[1].view().context(peer).unwrap().stats().rtt_samples > 0);
     assert!(widest(&world) > 2 * CAPACITY, "{}", widest(&world));
 }
 
@@ -95,7 +102,12 @@ fn a_shipped_window_is_no_crawl_after_a_pause() {
     let mut options = paradigm::stream(PORT);
     options.tuning.congestion = CongestionKind::Kdd;
     let (world, [_, peer]) = poured(options, Caps::XCNTL | Caps::XDATA, Duration::from_secs(10), 200);
-    let got = world.ends[1].context(peer).unwrap().stats().octets_received;
+    let got = world.ends[1]
+        .view()
+        .context(peer)
+        .unwrap()
+        .stats()
+        .octets_received;
     assert!(got > 500_000, "{got} octets in {:?}", 100 * DELAY);
     // A rate is stated when the round trip was measured, not computed from what only bounds it.
     let stated = world.sent_by(1, 0).filter_map(|packet| match packet.body {
@@ -144,6 +156,7 @@ fn after_a_pause(pause: Duration, one_by_one: bool) -> Duration {
     world.run(200 * MS);
     assert_eq!(world.closed(0), "");
     world.ends[0]
+        .view()
         .context(id)
         .unwrap()
         .stats()

@@ -56,7 +56,7 @@ fn outcome(ahead: bool, odd: &dyn Fn(&View) -> Vec<Odd>) -> Outcome {
     world.run(DELAY);
     let mut read = [Vec::new(), world.read(1, peer)];
     // Some odd packets end the association, which both ways do.
-    let _ = world.ends[1].send(world.now, peer, payload(70), true);
+    let _ = world.ends[1].command().send(world.now, peer, payload(70), true);
     world.run(20 * MS);
     read[0] = world.read(0, id);
     Outcome {

@@ -46,12 +46,12 @@ fn an_end_without_an_echo_proves_no_address() {
     for ahead in [false, true] {
         let mut world = World::with(ahead, |config| config.overrides.source_rate = 1, |_| {});
         let first = half_open(&mut world, paradigm::stream(PORT));
-        assert_eq!(world.ends[1].stats().half_open, 1);
+        assert_eq!(world.ends[1].view().stats().half_open, 1);
         let end = blind(first.key.value(), first.sync.wrapping_add(1), Options::END);
         world.forge(1, &end);
-        assert_eq!(world.ends[1].stats().half_open, 0);
+        assert_eq!(world.ends[1].view().stats().half_open, 0);
         half_open(&mut world, paradigm::stream(PORT));
-        assert_eq!(world.ends[1].stats().cookies_sent, 1, "ahead: {ahead}");
+        assert_eq!(world.ends[1].view().stats().cookies_sent, 1, "ahead: {ahead}");
     }
 }
 
@@ -62,7 +62,7 @@ fn a_repeat_from_elsewhere_begins_nothing() {
         let mut world = World::new(ahead);
         let id = world.open(paradigm::transaction(PORT));
         world.send(0, id, 20);
-        world.ends[0].close_writer(world.now, id).unwrap();
+        world.ends[0].command().close_writer(world.now, id).unwrap();
         world.run(DELAY);
         let first = world.sent[0].clone();
         let accepted = |world: &World| {
@@ -78,12 +78,13 @@ fn a_repeat_from_elsewhere_begins_nothing() {
         let peer = world.accepted();
         assert_eq!(world.read(1, peer).len(), 20);
         world.ends[1]
+            .command()
             .set(world.now, peer, Setting::UnconfirmedResponse(true))
             .unwrap();
         world.send(1, peer, 100);
-        world.ends[1].close_writer(world.now, peer).unwrap();
+        world.ends[1].command().close_writer(world.now, peer).unwrap();
         world.flush(1);
-        world.ends[1].release(world.now, peer).unwrap();
+        world.ends[1].command().release(world.now, peer).unwrap();
         world.run(20 * DELAY);
         let begin = world.sent.len();
         world.inject(1, address(7), &first.octets);
@@ -114,7 +115,7 @@ fn limits_of_the_endpoint_hold() {
             other.encode(&mut octets).unwrap();
             world.inject(1, address(2 + number as usize), &octets);
         }
-        let stats = world.ends[1].stats();
+        let stats = world.ends[1].view().stats();
         assert!(stats.contexts <= 4, "{} associations", stats.contexts);
         let before = stats.diags_sent;
         world.run(std::time::Duration::from_secs(2));
@@ -131,7 +132,7 @@ fn limits_of_the_endpoint_hold() {
             packet.encode(&mut octets).unwrap();
             world.inject(1, address(7), &octets);
         }
-        let sent = world.ends[1].stats().diags_sent - before;
+        let sent = world.ends[1].view().stats().diags_sent - before;
         assert_eq!(sent, 100, "all that a second has");
     }
 }
@@ -152,7 +153,7 @@ fn a_first_of_a_group_begins_nothing() {
             first.encode(&mut octets).unwrap();
             world.forge(1, &octets);
             assert_eq!(
-                world.ends[1].stats().contexts,
+                world.ends[1].view().stats().contexts,
                 begun,
                 "ahead: {ahead}, {options:?}"
             );
@@ -175,9 +176,9 @@ fn a_message_of_several_packets_asks_again_with_its_cookie() {
         world.lose[0] = 0;
         let id = world.open(paradigm::one_shot(PORT));
         world.send(0, id, 12_000);
-        world.ends[0].close_writer(world.now, id).unwrap();
+        world.ends[0].command().close_writer(world.now, id).unwrap();
         world.run(40 * DELAY);
-        assert_eq!(world.ends[1].stats().cookies_sent, 1, "ahead: {ahead}");
+        assert_eq!(world.ends[1].view().stats().cookies_sent, 1, "ahead: {ahead}");
         let peer = world.accepted();
         assert_eq!(world.read(1, peer).len(), 12_000, "ahead: {ahead}");
     }

@@ -30,17 +30,23 @@ fn next(world: &mut World, me: usize) -> Vec<u8> {
 /// A request is answered at once, and its END is under way; both ends' names, and END.
 fn answered(world: &mut World) -> (ContextId, ContextId, Vec<u8>) {
     let id = world.open(paradigm::transaction(PORT));
-    world.ends[0].send(world.now, id, payload(20), true).unwrap();
-    world.ends[0].close_writer(world.now, id).unwrap();
+    world.ends[0]
+        .command()
+        .send(world.now, id, payload(20), true)
+        .unwrap();
+    world.ends[0].command().close_writer(world.now, id).unwrap();
     let first = next(world, 0);
     world.take(1, datagram(address(0), &first));
     take_events(world);
     let peer = world.accepted();
-    world.ends[1].accepted(peer).unwrap();
-    let read = world.ends[1].read(world.now, peer, 100);
+    world.ends[1].command().accepted(peer).unwrap();
+    let read = world.ends[1].command().read(world.now, peer, 100);
     assert!(matches!(read, Ok(Read::Data { eom: true, .. })), "{read:?}");
-    world.ends[1].send(world.now, peer, payload(60), true).unwrap();
-    world.ends[1].close_writer(world.now, peer).unwrap();
+    world.ends[1]
+        .command()
+        .send(world.now, peer, payload(60), true)
+        .unwrap();
+    world.ends[1].command().close_writer(world.now, peer).unwrap();
     let mut link = Link::default();
     assert!(world.ends[1].turn(world.now, &mut link), "there was no room");
     world.lose[0] = 1;
@@ -57,12 +63,12 @@ fn staying() -> (World, ContextId, Vec<u8>) {
     for _ in 0..4 {
         let (id, peer, end) = answered(&mut world);
         world.forge(1, &end);
-        world.ends[0].release(world.now, id).unwrap();
-        world.ends[1].release(world.now, peer).unwrap();
+        world.ends[0].command().release(world.now, id).unwrap();
+        world.ends[1].command().release(world.now, peer).unwrap();
         world.run(MS);
     }
     let (_, peer, end) = answered(&mut world);
-    assert_eq!(world.ends[1].stats().pending, 1);
+    assert_eq!(world.ends[1].view().stats().pending, 1);
     (world, peer, end)
 }
 
@@ -81,7 +87,7 @@ fn an_end_from_elsewhere_confirms_nothing() {
 #[test]
 fn an_end_from_elsewhere_lets_nobody_go() {
     let (mut world, peer, end) = staying();
-    let parted = world.ends[1].part(world.now, peer, 60);
+    let parted = world.ends[1].close(world.now, peer, 60);
     assert!(matches!(parted, Parting::Awaits(Some(_))), "{parted:?}");
     world.flush(1);
     let (listener, limit) = (world.listener, 1_000);

@@ -22,11 +22,11 @@ const WAYS: [Leaves; 3] = [Leaves::ClosesReader, Leaves::Discards, Leaves::Relea
 fn leave(world: &mut World, how: Leaves, id: ContextId) {
     let (now, end) = (world.now, &mut world.ends[1]);
     match how {
-        Leaves::ClosesReader => end.close_reader(now, id).unwrap(),
-        Leaves::Discards => end.discard(now, id, 0).unwrap(),
-        Leaves::Releases => return end.release(now, id).unwrap(),
+        Leaves::ClosesReader => end.command().close_reader(now, id).unwrap(),
+        Leaves::Discards => end.command().discard(now, id, 0).unwrap(),
+        Leaves::Releases => return end.command().release(now, id).unwrap(),
     }
-    let _ = end.close_writer(now, id);
+    let _ = end.command().close_writer(now, id);
 }
 
 fn confirmed(mut options: OpenOptions) -> OpenOptions {
@@ -41,7 +41,7 @@ fn begun(ahead: bool, options: OpenOptions) -> (World, [ContextId; 2]) {
     let id = world.open(options);
     world.send(0, id, 200);
     if !lasting {
-        world.ends[0].close_writer(world.now, id).unwrap();
+        world.ends[0].command().close_writer(world.now, id).unwrap();
     }
     world.run(40 * MS);
     let peer = world.accepted();
@@ -68,7 +68,7 @@ fn a_close_is_not_confirmed_by_a_user_who_takes_no_more() {
                 if gone_first {
                     leave(&mut world, how, peer);
                 }
-                world.ends[0].close_writer(world.now, id).unwrap();
+                world.ends[0].command().close_writer(world.now, id).unwrap();
                 world.run(40 * MS);
                 if !gone_first {
                     leave(&mut world, how, peer);
@@ -108,7 +108,7 @@ fn who_asks_for_less_or_gives_all_ends_well() {
                 false => paradigm::stream(PORT),
             };
             let (mut world, [id, peer]) = begun(ahead, stream);
-            world.ends[0].close_writer(world.now, id).unwrap();
+            world.ends[0].command().close_writer(world.now, id).unwrap();
             world.run(40 * MS);
             if delivered {
                 assert_eq!(world.read(1, peer).len(), 200);
@@ -136,6 +136,7 @@ fn what_was_taken_before_is_confirmed() {
         let (mut world, [id, peer]) = begun(ahead, paradigm::stream(PORT));
         assert_eq!(world.read(1, peer).len(), 200);
         let low = world.ends[0]
+            .command()
             .mark(world.now, id, MarkAt::Queued, Confirm::Delivered)
             .unwrap();
         world.flush(0);
@@ -145,7 +146,9 @@ fn what_was_taken_before_is_confirmed() {
         leave(&mut world, Leaves::ClosesReader, peer);
         world.run(40 * MS);
         assert!(reached(&world, low), "ahead {ahead}");
-        let high = world.ends[0].mark(world.now, id, MarkAt::Queued, Confirm::Delivered);
+        let high = world.ends[0]
+            .command()
+            .mark(world.now, id, MarkAt::Queued, Confirm::Delivered);
         assert!(high.is_err(), "ahead {ahead}: {high:?}");
         world.run(LONG);
         assert!(
@@ -166,10 +169,10 @@ fn what_was_taken_before_is_confirmed() {
 fn what_is_left_does_not_confirm_it_either() {
     for ahead in [false, true] {
         let (mut world, [id, peer]) = begun(ahead, confirmed(paradigm::stream(PORT)));
-        world.ends[0].close_writer(world.now, id).unwrap();
+        world.ends[0].command().close_writer(world.now, id).unwrap();
         world.run(40 * MS);
         // Its own stream is complete, so nothing else would be amiss.
-        world.ends[1].close_writer(world.now, peer).unwrap();
+        world.ends[1].command().close_writer(world.now, peer).unwrap();
         world.run(40 * MS);
         world.lose[0] = 1;
         leave(&mut world, Leaves::ClosesReader, peer);
@@ -189,7 +192,7 @@ fn an_end_that_crosses_the_question_tells_nothing() {
         let (mut world, [id, _]) = begun(ahead, confirmed(paradigm::stream(PORT)));
         let before = View::of(&world, 0);
         world.lose[1] = usize::MAX;
-        world.ends[0].close_writer(world.now, id).unwrap();
+        world.ends[0].command().close_writer(world.now, id).unwrap();
         world.flush(0);
         let all = Options::END | Options::RCLOSE | Options::WCLOSE;
         let view = View {
@@ -207,12 +210,14 @@ fn silence_delivers_nothing() {
     for ahead in [false, true] {
         for silent in [true, false] {
             let (mut world, [id, peer]) = begun(ahead, confirmed(paradigm::stream(PORT)));
-            world.ends[1].close_writer(world.now, peer).unwrap();
-            world.ends[0].close_writer(world.now, id).unwrap();
+            world.ends[1].command().close_writer(world.now, peer).unwrap();
+            world.ends[0].command().close_writer(world.now, id).unwrap();
             world.run(200 * MS);
             world.lose = [usize::MAX; 2];
             if !silent {
-                world.ends[0].failed(world.now, super::world::address(1), Failure::PortUnreachable);
+                world.ends[0]
+                    .command()
+                    .failed(world.now, super::world::address(1), Failure::PortUnreachable);
             }
             world.run(Duration::from_secs(200));
             let told = world.closed(0);
@@ -245,10 +250,11 @@ fn a_mark_is_not_reached_by_an_end() {
         let (mut world, [id, _]) = begun(ahead, paradigm::stream(PORT));
         world.lose = [usize::MAX; 2];
         let mark = world.ends[0]
+            .command()
             .mark(world.now, id, MarkAt::Queued, Confirm::Delivered)
             .unwrap();
         world.flush(0);
-        world.ends[0].close_writer(world.now, id).unwrap();
+        world.ends[0].command().close_writer(world.now, id).unwrap();
         world.flush(0);
         let all = Options::END | Options::RCLOSE | Options::WCLOSE;
         let view = View::of(&world, 0);

@@ -141,7 +141,7 @@ fn told(world: &mut World, peer: ContextId) -> (usize, Vec<Vec<u8>>) {
     let events = std::iter::from_fn(|| world.ends[1].poll_event());
     let count = events.filter(|(_, event)| *event == Event::Readable).count();
     let (mut messages, mut message) = (Vec::new(), Vec::new());
-    while let Ok(Read::Data { bytes, eom, .. }) = world.ends[1].read(world.now, peer, usize::MAX) {
+    while let Ok(Read::Data { bytes, eom, .. }) = world.ends[1].command().read(world.now, peer, usize::MAX) {
         message.extend_from_slice(&bytes);
         if eom {
             messages.push(std::mem::take(&mut message));
@@ -233,7 +233,7 @@ fn behind_the_message_that_is_handed_over_the_next_is_told() {
 #[test]
 fn a_message_in_a_train_is_copied_once() {
     let (mut world, peer, view) = awaiting();
-    let before = world.ends[1].context(peer).unwrap().stats().octets_copied;
+    let before = world.ends[1].view().context(peer).unwrap().stats().octets_copied;
     let octets = train(&view, 10, 1_440);
     let message = hand_in(&mut world, peer, datagram(&octets), 1_440).expect("it fits");
     let copied = world.ends[1]

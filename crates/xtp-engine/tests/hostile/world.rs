@@ -127,7 +127,7 @@ impl World {
         let mut ends = [engine(1), engine(2)];
         let mut options = ListenOptions::every_service(PORT);
         listen(&mut options);
-        let listener = ends[1].listen(options).unwrap();
+        let listener = ends[1].command().listen(options).unwrap();
         Self {
             now: Time::from_nanos(1_000_000_000),
             ends,
@@ -143,7 +143,10 @@ impl World {
     }
 
     pub(crate) fn open(&mut self, options: OpenOptions) -> ContextId {
-        self.ends[0].open(self.now, address(1), options).unwrap()
+        self.ends[0]
+            .command()
+            .open(self.now, address(1), options)
+            .unwrap()
     }
 
     /// What the responder accepted last.
@@ -176,7 +179,7 @@ impl World {
 
     /// The same of a datagram as the test made it.
     pub(crate) fn take(&mut self, to: usize, datagram: Datagram<'_>) {
-        Engine::receive(&mut self.ends[to], self.now, datagram);
+        self.ends[to].command().receive(self.now, datagram);
     }
 
     /// The same of some that came joined; how many of the first were taken as one run.
@@ -195,7 +198,7 @@ impl World {
         let mut link = Link::default();
         match self.ahead {
             true => assert!(self.ends[me].turn(self.now, &mut link), "there was no room"),
-            false => self.ends[me].flush(self.now, &mut link.0),
+            false => self.ends[me].command().flush(self.now, &mut link.0),
         }
         self.carry(me, &link);
         while let Some(event) = self.ends[me].poll_event() {
@@ -256,14 +259,14 @@ impl World {
     }
 
     pub(crate) fn send(&mut self, me: usize, id: ContextId, len: usize) {
-        let sent = self.ends[me].send(self.now, id, payload(len), true);
+        let sent = self.ends[me].command().send(self.now, id, payload(len), true);
         assert_eq!(sent, Ok(len));
     }
 
     /// All that can be read now.
     pub(crate) fn read(&mut self, me: usize, id: ContextId) -> Vec<u8> {
         let mut all = Vec::new();
-        while let Ok(Read::Data { bytes, .. }) = self.ends[me].read(self.now, id, usize::MAX) {
+        while let Ok(Read::Data { bytes, .. }) = self.ends[me].command().read(self.now, id, usize::MAX) {
             all.extend_from_slice(&bytes);
         }
         all

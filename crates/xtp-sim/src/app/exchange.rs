@@ -137,10 +137,10 @@ impl Task {
     }
 
     /// The user goes although the association lives; what it sent is confirmed without it.
-    pub(super) fn let_go(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn close(&mut self, turn: &mut Turn<'_>) {
         let (now, id) = (turn.now, self.id);
-        let _ = turn.engine.discard(now, id, 0);
-        match turn.engine.part(now, id, self.written) {
+        let _ = turn.engine.command().discard(now, id, 0);
+        match turn.engine.close(now, id, self.written) {
             Parting::Released => {}
             Parting::Leaving => drop(turn.orphans.insert(id, None)),
             Parting::Awaits(mark) => drop(turn.orphans.insert(id, mark)),
@@ -152,10 +152,10 @@ impl Task {
     }
 
     /// The user of an association that is over goes.
-    pub(super) fn retire(&mut self, turn: &mut Turn<'_>) {
-        if !std::mem::replace(&mut self.retired, true) {
+    pub(super) fn detach_ended(&mut self, turn: &mut Turn<'_>) {
+        if !std::mem::replace(&mut self.detached, true) {
             let _ = turn.engine.final_stats(self.id);
-            turn.engine.retire(self.id);
+            turn.engine.detach_ended(self.id);
         }
     }
 }

@@ -73,7 +73,7 @@ impl Task {
                 tags,
                 length: LENGTH,
             };
-            match turn.engine.post_receive(turn.now, wanted) {
+            match turn.engine.command().post_receive(turn.now, wanted) {
                 Ok(posted) => {
                     if tags == Tags::Any {
                         self.posted_any = Some(posted);

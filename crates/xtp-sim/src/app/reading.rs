@@ -48,6 +48,7 @@ impl Task {
         let whole = all
             && turn
                 .engine
+                .view()
                 .context(self.id)
                 .is_ok_and(|context| context.holds_message());
         let before = self.reader.messages;
@@ -66,6 +67,7 @@ impl Task {
             && !self.reader.ended
             && turn
                 .engine
+                .view()
                 .context(self.id)
                 .is_ok_and(|context| context.readable() > 0)
         {
@@ -97,7 +99,7 @@ impl Task {
                 return Ok(Some(octets));
             }
         }
-        let item = match turn.engine.read(turn.now, self.id, max) {
+        let item = match turn.engine.command().read(turn.now, self.id, max) {
             Ok(item) => item,
             Err(Error::Closed(_) | Error::NoContext) if self.outcome != Outcome::Running => {
                 self.gave_up_reading = true;

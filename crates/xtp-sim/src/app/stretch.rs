@@ -22,7 +22,7 @@ impl Task {
         // What went wrong, if anything, will be found again by the next look.
         let room = usize::try_from(room).unwrap_or(usize::MAX);
         let take = |offset, octets| came.push((offset, octets));
-        let _ = turn.engine.read_plain(turn.now, self.id, room, take);
+        let _ = turn.engine.command().read_plain(turn.now, self.id, room, take);
         for (mut offset, octets) in came {
             let whole = (octets.len(), octets.count(), octets.is_empty());
             let parts: Vec<Bytes> = match stretch {

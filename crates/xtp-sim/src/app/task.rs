@@ -103,7 +103,7 @@ pub struct Task {
     /// No part of a message was read without its end.
     pub(super) whole: bool,
     /// It is over, and its user has gone.
-    pub(super) retired: bool,
+    pub(super) detached: bool,
     /// It counts as waiting at its listener.
     pub(crate) waits: bool,
     wake: Option<u64>,
@@ -150,7 +150,7 @@ impl Task {
             sending: 0,
             begun: false,
             whole: true,
-            retired: false,
+            detached: false,
             waits: false,
             wake: None,
             next_read: 0,
@@ -236,10 +236,10 @@ impl Task {
         if matches!(self.outcome, Outcome::Closed(_)) && !self.wants_to_read() {
             if turn.habits.begins {
                 self.may_read = false;
-                self.retire(&mut turn);
+                self.detach_ended(&mut turn);
                 return Ok(());
             }
-            match turn.engine.release(turn.now, self.id) {
+            match turn.engine.command().release(turn.now, self.id) {
                 Ok(()) | Err(Error::NoContext) => {}
                 Err(error) => return Err(format!("release failed: {error}")),
             }
@@ -262,7 +262,7 @@ impl Task {
 
     /// Octets that may leave and are not acknowledged.
     pub(crate) fn unacknowledged(&self, engine: &Driver) -> u64 {
-        let context = engine.context(self.id);
+        let context = engine.view().context(self.id);
         let acknowledged = context.map(|context| context.stats().octets_acknowledged);
         let ready = self.ready();
         ready.saturating_sub(acknowledged.unwrap_or(ready))
@@ -286,7 +286,7 @@ impl Task {
         turn: &mut Turn<'_>,
         give: impl FnOnce(&mut Engine, Time, xtp_engine::ContextId) -> Result<T, Error>,
     ) -> Result<Option<T>, String> {
-        match give(turn.engine, turn.now, self.id) {
+        match give(turn.engine.command(), turn.now, self.id) {
             Ok(value) => Ok(Some(value)),
             Err(Error::Closed(_)) => Ok(None),
             Err(Error::RefusedByPeer) => {
@@ -361,7 +361,7 @@ impl Task {
                 had
             }
             Step::LetGo => {
-                self.let_go(turn);
+                self.close(turn);
                 false
             }
             Step::Release => {
@@ -480,11 +480,12 @@ impl Task {
         // No room: `Writable` follows when there is.
         if turn
             .engine
+            .view()
             .context(self.id)
             .is_ok_and(|context| context.writable() < 8)
             && self.refused.is_none()
         {
-            return match turn.engine.send_tag(turn.now, self.id, tag) {
+            return match turn.engine.command().send_tag(turn.now, self.id, tag) {
                 Err(Error::Limit(_)) => Ok(false),
                 Err(Error::Closed(_) | Error::WriterClosed | Error::RefusedByPeer) => Ok(true),
                 other => Err(format!("a tag without room: {other:?}")),

@@ -143,11 +143,11 @@ impl World<'_> {
         let mut listening = JoinOptions::default();
         listening.group = Some(group_address());
         listening.at_once = self.plan.at_once;
-        let listener = machine.driver.listen_group(now, listening)?;
+        let listener = machine.driver.command().listen_group(now, listening)?;
         let mut casts = Vec::new();
         if !self.plan.datagrams {
             let target = Target::Group(group_address());
-            casts.push(machine.driver.cast(now, target, self.plan.options())?);
+            casts.push(machine.driver.command().cast(now, target, self.plan.options())?);
         }
         Ok(Host {
             machine,
@@ -283,8 +283,9 @@ impl Host {
         let driver = &mut self.machine.driver;
         let said = match self.casts.first() {
             // Nothing of a short thing is left over.
-            Some(cast) if !plan.datagrams => driver.group_send(now, *cast, thing, true).map(drop),
+            Some(cast) if !plan.datagrams => driver.command().group_send(now, *cast, thing, true).map(drop),
             _ => driver
+                .command()
                 .cast_datagram(now, Target::Group(group_address()), plan.options(), thing)
                 .map(|cast| self.casts.push(cast)),
         };
@@ -293,7 +294,7 @@ impl Host {
         if self.said == plan.things {
             self.finished = true;
             for cast in self.casts.iter().filter(|_| !plan.datagrams) {
-                let finished = driver.group_finish(now, *cast);
+                let finished = driver.command().group_finish(now, *cast);
                 finished.map_err(|error| error.to_string())?;
             }
         }
@@ -302,7 +303,7 @@ impl Host {
 
     fn hear(&mut self, world: u64) -> Result<(), String> {
         let now = self.machine.local(world);
-        while let Some((id, event)) = self.machine.driver.poll_group_event() {
+        while let Some((id, event)) = self.machine.driver.command().poll_group_event() {
             match event {
                 GroupEvent::Heard(receiver) if id == self.listener => {
                     self.reading.insert(receiver, Reading::default());
@@ -333,7 +334,7 @@ impl Host {
 
     fn read(&mut self, now: xtp_engine::Time, id: GroupId) -> Result<(), String> {
         loop {
-            let read = self.machine.driver.group_read(now, id, usize::MAX);
+            let read = self.machine.driver.command().group_read(now, id, usize::MAX);
             let reading = self.reading.get_mut(&id).ok_or("not read")?;
             match read.map_err(|error| error.to_string())? {
                 Read::Data { bytes, eom, .. } => {
@@ -355,7 +356,7 @@ impl Host {
     }
 
     fn release(&mut self, now: xtp_engine::Time, id: GroupId) -> Result<(), String> {
-        let released = self.machine.driver.group_release(now, id);
+        let released = self.machine.driver.command().group_release(now, id);
         released.map_err(|error| format!("release: {error}"))
     }
 }

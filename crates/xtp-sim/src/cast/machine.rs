@@ -196,7 +196,7 @@ impl Machine {
         for _ in 0..TURNS {
             self.driver.turn(now, &mut self.outbox);
             // Nobody else holds what is let go.
-            let _ = self.driver.let_go(now);
+            let _ = self.driver.release_detached(now);
             // Catch-ups are the driver's own; a host of a group has no others.
             while self.driver.poll_event().is_some() {}
             if !self.driver.is_pressing(now) {

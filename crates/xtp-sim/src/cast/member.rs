@@ -128,7 +128,7 @@ impl Receiving {
             return Ok(());
         }
         let now = self.machine.local(world);
-        let joined = self.machine.driver.join(now, self.plan.join.clone());
+        let joined = self.machine.driver.command().join(now, self.plan.join.clone());
         self.id = Some(joined.map_err(|error| format!("join: {error}"))?);
         Ok(())
     }
@@ -150,7 +150,7 @@ impl Receiving {
     /// # Errors
     /// What can not be.
     pub fn hear(&mut self, world: u64, ledger: &Ledger) -> Result<(), String> {
-        while let Some((id, event)) = self.machine.driver.poll_group_event() {
+        while let Some((id, event)) = self.machine.driver.command().poll_group_event() {
             if Some(id) != self.id {
                 return Err(format!("told {event:?} of a party it has not"));
             }
@@ -205,7 +205,11 @@ impl Receiving {
         let Some(id) = self.id.filter(|_| !self.left && self.machine.gone.is_none()) else {
             return Ok(());
         };
-        let stats = self.machine.driver.subscription_stats(xtp_engine::Time::ZERO, id);
+        let stats = self
+            .machine
+            .driver
+            .command()
+            .subscription_stats(xtp_engine::Time::ZERO, id);
         let stats = stats.map_err(|error| format!("no counters: {error}"))?;
         self.now.had = stats.octets;
         // Who waited in vain for an answer listens again.
@@ -227,8 +231,8 @@ impl Receiving {
             self.says_at = u64::MAX;
             let driver = &mut self.machine.driver;
             let said = match self.plan.verdict {
-                Verdict::Confirm { .. } => driver.group_confirm(now, id),
-                Verdict::Reject => driver.group_reject(now, id, "not as it should be"),
+                Verdict::Confirm { .. } => driver.command().group_confirm(now, id),
+                Verdict::Reject => driver.command().group_reject(now, id, "not as it should be"),
             };
             said.map_err(|error| format!("verdict: {error}"))?;
             match self.plan.verdict {
@@ -247,7 +251,7 @@ impl Receiving {
             Reading::Fast | Reading::From(_) => usize::MAX,
         };
         while room > 0 {
-            let item = self.machine.driver.group_read(now, id, room.min(MOST));
+            let item = self.machine.driver.command().group_read(now, id, room.min(MOST));
             let item = item.map_err(|error| format!("read: {error}"))?;
             if let (
                 true,
@@ -292,7 +296,7 @@ impl Receiving {
         let now = self.machine.local(world);
         match self.id {
             Some(id) => {
-                let released = self.machine.driver.group_release(now, id);
+                let released = self.machine.driver.command().group_release(now, id);
                 released.map_err(|error| format!("release: {error}"))
             }
             None => Ok(()),

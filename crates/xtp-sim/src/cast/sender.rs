@@ -119,7 +119,11 @@ impl Sending {
     /// # Errors
     /// What nobody should ask for.
     pub fn remember(&mut self, world: u64) -> Result<(), String> {
-        let stats = self.machine.driver.cast_stats(xtp_engine::Time::ZERO, self.id);
+        let stats = self
+            .machine
+            .driver
+            .command()
+            .cast_stats(xtp_engine::Time::ZERO, self.id);
         let stats = stats.map_err(|error| format!("no counters: {error}"))?;
         let left = (stats.position, stats.acknowledged);
         self.memory.ask(world, &mut self.machine.driver, left)
@@ -135,7 +139,7 @@ impl Sending {
     /// # Errors
     /// What can not be.
     pub fn hear(&mut self, world: u64) -> Result<(), String> {
-        while let Some((id, event)) = self.machine.driver.poll_group_event() {
+        while let Some((id, event)) = self.machine.driver.command().poll_group_event() {
             if id != self.id {
                 return Err(format!("the transmitter heard of a party it has not: {event:?}"));
             }
@@ -191,9 +195,11 @@ impl Sending {
         let (now, id) = (xtp_engine::Time::ZERO, self.id);
         let driver = &mut self.machine.driver;
         self.reports = driver
+            .command()
             .group_members(now, id)
             .map_err(|error| format!("no report: {error}"))?;
         self.stats = driver
+            .command()
             .cast_stats(now, id)
             .map_err(|error| format!("no counters: {error}"))?;
         Ok(())
@@ -211,19 +217,19 @@ impl Sending {
             let Some(message) = self.messages.get(self.at).cloned() else {
                 self.finished = Some(world);
                 self.ledger.closed = true;
-                let done = self.machine.driver.group_finish(now, self.id);
+                let done = self.machine.driver.command().group_finish(now, self.id);
                 return done.map_err(|error| format!("finish: {error}"));
             };
             let driver = &mut self.machine.driver;
             if let Some(tag) = message.tag.filter(|_| !self.tagged) {
-                let bound = driver.group_tag(now, self.id, tag);
+                let bound = driver.command().group_tag(now, self.id, tag);
                 bound.map_err(|error| format!("tag: {error}"))?;
                 self.ledger.tag(self.ledger.written, tag);
                 self.tagged = true;
             }
             let rest = message.octets - self.taken;
             let data = content::make(self.ledger.key, self.ledger.written, rest as usize);
-            let sent = driver.group_send(now, self.id, data, message.eom);
+            let sent = driver.command().group_send(now, self.id, data, message.eom);
             let count = sent.map_err(|error| format!("send: {error}"))?;
             if count > rest as usize {
                 return Err(format!("{count} octets taken of {rest} offered"));

@@ -135,17 +135,20 @@ impl Throng {
         let symbol = options.datagram as u64 - 32 - 24;
         let octets = u64::from(self.blocks) * u64::from(self.symbols) * symbol;
         let id = driver
+            .command()
             .cast(Time::ZERO, Target::Group(group_address()), options)
             .map_err(|error| error.to_string())?;
         let key = rng.number();
         let all = content::make(key, 0, octets as usize);
         let sent = driver
+            .command()
             .group_send(Time::ZERO, id, all, true)
             .map_err(|error| error.to_string())?;
         if sent as u64 != octets {
             return Err(format!("{sent} of {octets} octets were taken"));
         }
         driver
+            .command()
             .group_finish(Time::ZERO, id)
             .map_err(|error| error.to_string())?;
         let receivers = (0..self.receivers)
@@ -178,7 +181,7 @@ impl Play {
     fn run(&mut self, driver: &mut Driver, id: GroupId) -> Option<(Duration, GroupClose)> {
         while self.now < 300 * SECOND {
             self.turn(driver);
-            while let Some((of, event)) = driver.poll_group_event() {
+            while let Some((of, event)) = driver.command().poll_group_event() {
                 if let GroupEvent::Closed(why) = event
                     && of == id
                 {
@@ -207,7 +210,7 @@ impl Play {
     fn turn(&mut self, driver: &mut Driver) {
         let mut batch = TransmitBatch::new();
         let now = Time::from_nanos(self.now);
-        driver.flush(now, &mut batch);
+        driver.command().flush(now, &mut batch);
         let mut leaving = Vec::new();
         batch.for_each_datagram(|train, octets| leaving.push((train.dst, Bytes::copy_from_slice(octets))));
         for (dst, octets) in leaving {
@@ -236,7 +239,7 @@ impl Play {
                     data: &octets,
                     backing: None,
                 };
-                Engine::receive(driver, Time::from_nanos(self.now), datagram);
+                driver.command().receive(Time::from_nanos(self.now), datagram);
             }
             Happening::Act(number, act) => self.act(number, act),
         }
@@ -303,7 +306,10 @@ impl Play {
         closed: Option<(Duration, GroupClose)>,
     ) -> Result<ThrongFigures, String> {
         let now = Time::from_nanos(self.now);
-        let members = driver.group_members(now, id).map_err(|error| error.to_string())?;
+        let members = driver
+            .command()
+            .group_members(now, id)
+            .map_err(|error| error.to_string())?;
         let is_done = |state| matches!(state, xtp_engine::group::MemberState::Done(_));
         let mut of = |said: &[Said]| {
             let mut times: Vec<u64> = said
@@ -323,7 +329,10 @@ impl Play {
             most_needs: self.needs.values().max().copied().unwrap_or(0),
             feedback: self.all.len() as u64,
             done: members.iter().filter(|member| is_done(member.state)).count(),
-            stats: driver.cast_stats(now, id).map_err(|error| error.to_string())?,
+            stats: driver
+                .command()
+                .cast_stats(now, id)
+                .map_err(|error| error.to_string())?,
             closed,
         })
     }

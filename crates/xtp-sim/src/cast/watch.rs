@@ -304,6 +304,7 @@ impl Watch {
         let stats = sender
             .machine
             .driver
+            .command()
             .cast_stats(xtp_engine::Time::ZERO, sender.id)
             .map_err(|error| format!("no counters: {error}"))?;
         sender.stats = stats;
@@ -424,7 +425,12 @@ impl GroupWorld {
     /// Whoever is done has everything, and where it was asked its user has had it.
     fn judge_done(&mut self, id: xtp_engine::group::MemberId) -> Result<(), String> {
         let now = xtp_engine::Time::ZERO;
-        let reports = self.sender.machine.driver.group_members(now, self.sender.id);
+        let reports = self
+            .sender
+            .machine
+            .driver
+            .command()
+            .group_members(now, self.sender.id);
         let reports = reports.map_err(|error| format!("no report: {error}"))?;
         let report = reports.iter().find(|report| report.member == id);
         let report = report.ok_or_else(|| format!("{id:?} is done, and in no report"))?;

@@ -372,7 +372,10 @@ impl GroupWorld {
             };
             if machine.runs() {
                 let local = machine.local(now);
-                machine.driver.failed(local, peer, Failure::PortUnreachable);
+                machine
+                    .driver
+                    .command()
+                    .failed(local, peer, Failure::PortUnreachable);
                 machine.wake = now;
             }
         }
@@ -574,11 +577,14 @@ fn transmitter(
 ) -> Result<Sending, Error> {
     let (now, options) = (machine.local(0), plan.options.clone());
     if !plan.is_datagram {
-        let id = machine.driver.cast(now, addresses, options)?;
+        let id = machine.driver.command().cast(now, addresses, options)?;
         return Ok(Sending::new(machine, id, plan, key));
     }
     let data = content::make(key, 0, plan.octets() as usize);
-    let id = machine.driver.cast_datagram(now, addresses, options, data)?;
+    let id = machine
+        .driver
+        .command()
+        .cast_datagram(now, addresses, options, data)?;
     Ok(Sending::of_datagram(machine, id, plan, key))
 }
 

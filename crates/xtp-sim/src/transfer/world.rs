@@ -149,8 +149,8 @@ impl World {
             };
             let host = &mut self.hosts[to];
             match dst == host.address {
-                true => Engine::receive(&mut host.engine, self.now, datagram),
-                false => host.engine.receive_group(self.now, dst, datagram),
+                true => host.engine.command().receive(self.now, datagram),
+                false => host.engine.command().receive_group(self.now, dst, datagram),
             }
         }
     }
@@ -184,8 +184,8 @@ impl World {
             let message = Bytes::from(vec![self.left as u8; self.transfer.message.min(self.left)]);
             let length = message.len();
             let taken = match host.party {
-                Party::Group(id) => host.engine.group_send(now, id, message, true),
-                Party::Stream(id) => host.engine.send(now, id, message, true),
+                Party::Group(id) => host.engine.command().group_send(now, id, message, true),
+                Party::Stream(id) => host.engine.command().send(now, id, message, true),
                 Party::Listening => return Err("the transmitter listens".to_owned()),
             };
             let taken = taken.map_err(said)?;
@@ -197,8 +197,8 @@ impl World {
         }
         if was_left > 0 && self.left == 0 {
             match host.party {
-                Party::Group(id) => host.engine.group_finish(now, id),
-                Party::Stream(id) => host.engine.close_writer(now, id),
+                Party::Group(id) => host.engine.command().group_finish(now, id),
+                Party::Stream(id) => host.engine.command().close_writer(now, id),
                 Party::Listening => Ok(()),
             }
             .map_err(said)?;
@@ -254,23 +254,25 @@ fn host(transfer: &Transfer, now: Time, place: usize) -> Result<Host, String> {
     let mut engine = Driver::new(Engine::new(config).map_err(said)?);
     let party = match (transfer.way, place) {
         (Way::Stream, 0) => engine
+            .command()
             .open(now, address(1), transfer.open_options())
             .map(Party::Stream)
             .map_err(said)?,
         (Way::Stream, _) => {
             let mut listen = ListenOptions::streams(SERVICE);
             listen.tuning.recv_capacity = transfer.window;
-            engine.listen(listen).map_err(said)?;
+            engine.command().listen(listen).map_err(said)?;
             Party::Listening
         }
         (_, 0) => engine
+            .command()
             .cast(now, Target::Group(group()), transfer.cast_options())
             .map(Party::Group)
             .map_err(said)?,
         (_, _) => {
             let mut join = JoinOptions::default();
             join.group = Some(group());
-            engine.join(now, join).map(Party::Group).map_err(said)?
+            engine.command().join(now, join).map(Party::Group).map_err(said)?
         }
     };
     Ok(Host {
@@ -288,10 +290,10 @@ impl Host {
         while let Some((id, event)) = self.engine.poll_event() {
             match event {
                 Event::Accepted { .. } if place > 0 => {
-                    self.engine.accepted(id).map_err(said)?;
+                    self.engine.command().accepted(id).map_err(said)?;
                     self.party = Party::Stream(id);
                     self.readable = true;
-                    self.engine.close_writer(now, id).map_err(said)?;
+                    self.engine.command().close_writer(now, id).map_err(said)?;
                 }
                 Event::Readable => self.readable = true,
                 Event::Closed(CloseReason::Normal) => ended = true,
@@ -299,7 +301,7 @@ impl Host {
                 _ => {}
             }
         }
-        while let Some((_, event)) = self.engine.poll_group_event() {
+        while let Some((_, event)) = self.engine.command().poll_group_event() {
             match event {
                 GroupEvent::Closed(GroupClose::Normal) => ended = true,
                 GroupEvent::Closed(other) => return Err(said(other)),
@@ -314,6 +316,7 @@ impl Host {
         match self.party {
             Party::Stream(id) => Ok(self
                 .engine
+                .view()
                 .context(id)
                 .map(|context| context.writable())
                 .map_err(said)?
@@ -326,8 +329,8 @@ impl Host {
     fn read(&mut self, now: Time) -> Result<(), String> {
         loop {
             let read = match self.party {
-                Party::Group(id) => self.engine.group_read(now, id, usize::MAX),
-                Party::Stream(id) if self.readable => self.engine.read(now, id, usize::MAX),
+                Party::Group(id) => self.engine.command().group_read(now, id, usize::MAX),
+                Party::Stream(id) if self.readable => self.engine.command().read(now, id, usize::MAX),
                 Party::Stream(_) | Party::Listening => return Ok(()),
             };
             if !matches!(read, Ok(Read::Data { .. } | Read::Tag { .. })) {

@@ -69,7 +69,7 @@ fn transactions(habits: Habits, unconfirmed: bool) -> (u64, [EngineStats; 2]) {
             (Some(100), Some(64))
         );
     }
-    let stats = [0, 1].map(|host: usize| world.hosts[host].engine.stats());
+    let stats = [0, 1].map(|host: usize| world.hosts[host].engine.view().stats());
     assert!(stats.iter().all(|stats| stats.contexts == 0), "{stats:?}");
     (world.net.packets, stats)
 }
@@ -155,5 +155,5 @@ fn a_host_that_takes_packets_one_by_one_comes_to_rest() {
     }
     world.run_for(Duration::from_millis(1));
     assert_eq!(world.failure, None);
-    assert_eq!(world.hosts[1].engine.stats().received, 1_500);
+    assert_eq!(world.hosts[1].engine.view().stats().received, 1_500);
 }

@@ -126,7 +126,7 @@ fn random_octets() {
         attack.throw(world, src, &octets);
     });
     check_replies(&world, &attack);
-    let stats = [0, 1].map(|host| world.hosts[host].engine.stats());
+    let stats = [0, 1].map(|host| world.hosts[host].engine.view().stats());
     assert!(
         stats
             .iter()
@@ -188,7 +188,7 @@ fn flipped_headers_with_a_good_checksum() {
     });
     check_replies(&world, &attack);
     for host in [0, 1] {
-        let stats = world.hosts[host].engine.stats();
+        let stats = world.hosts[host].engine.view().stats();
         assert!(stats.contexts < 10_000 && stats.half_open <= 1_025, "{stats:?}");
     }
 }

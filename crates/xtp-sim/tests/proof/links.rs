@@ -103,6 +103,7 @@ fn alone_by_chance(seed: u64, link: &LinkConfig, other: Option<u64>) -> Result {
     let stats = id.and_then(|id| {
         world.hosts[0]
             .engine
+            .view()
             .context(id)
             .map(|context| context.stats())
             .ok()

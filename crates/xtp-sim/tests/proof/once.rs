@@ -318,7 +318,7 @@ fn many_one_shots_of_one_client_leave_a_small_table() {
         world.add_flow(flow);
     }
     finish_clean(&mut world);
-    let stats = world.hosts[1].engine.stats();
+    let stats = world.hosts[1].engine.view().stats();
     assert_eq!(stats.refused_age, 0);
     assert!(stats.tombstones <= 1_100, "{} tombstones", stats.tombstones);
 }

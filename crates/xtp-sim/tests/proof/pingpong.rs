@@ -123,6 +123,7 @@ fn round_trip_samples_leave_the_users_time_out() {
                 let task = world.task(0, side).expect("it runs");
                 let stats = world.hosts[task.host]
                     .engine
+                    .view()
                     .context(task.id)
                     .expect("it lives")
                     .stats();

@@ -43,14 +43,14 @@ pub(crate) enum Arrived {
 impl Core {
     /// Starts listening.
     pub(crate) fn listen(&mut self, options: ListenOptions) -> Result<ListenerId> {
-        let id = self.engine.listen(options)?;
+        let id = self.engine.command().listen(options)?;
         self.queues.insert(id, Queue::default());
         Ok(id)
     }
 
     /// Stops listening; what was not accepted is released.
     pub(crate) fn unlisten(&mut self, now: Time, id: ListenerId) {
-        if self.engine.unlisten(id).is_err() {
+        if self.engine.command().unlisten(id).is_err() {
             return;
         }
         self.watch.remove(Source::Listener(id));
@@ -79,7 +79,7 @@ impl Core {
         let Some(queue) = self.queues.get_mut(&listener) else {
             // The listener went away while this FIRST was under way.
             self.slots.insert(accepted.id, slot);
-            return self.forget(now, accepted.id);
+            return self.abort(now, accepted.id);
         };
         let number = queue.push(now, accepted);
         if let Some(rank) = rank(&self.engine, accepted.id) {
@@ -98,7 +98,7 @@ impl Core {
     /// Whether many were here and have gone, most of them, or many were remembered and most are forgotten, since this was last
     /// true: what they had is the allocator's now, which may keep it for ever.
     pub(crate) fn crowd_has_gone(&mut self) -> bool {
-        let (held, stats) = (self.slots.len(), self.engine.stats());
+        let (held, stats) = (self.slots.len(), self.engine.view().stats());
         let remembered = stats.tombstones + stats.datagrams_known;
         // Records outlive what they are of: who looks when all is over sees them.
         self.records = self.records.max(remembered);
@@ -119,7 +119,7 @@ impl Core {
         // The engine needed its place for others; no program has this receiver.
         if matches!(event, Event::Closed(CloseReason::LocalAbort)) {
             if let Some(gone) = queue.take(number) {
-                self.forget(now, gone.id);
+                self.abort(now, gone.id);
             }
             return;
         }
@@ -135,8 +135,8 @@ impl Core {
     }
 
     fn give_up(&mut self, now: Time, id: ContextId) {
-        let _ = self.engine.abort(now, id);
-        self.forget(now, id);
+        let _ = self.engine.command().abort(now, id);
+        self.abort(now, id);
     }
 
     /// Wakes those who wait for messages when they have to look for what is late.
@@ -162,7 +162,7 @@ impl Core {
         }
         self.note_waiting(now, listener);
         // It no longer counts against the backlog. One that has ended meanwhile is still handed out, with what it brought.
-        let _ = self.engine.accepted(accepted.id);
+        let _ = self.engine.command().accepted(accepted.id);
         accepted
     }
 
@@ -181,6 +181,7 @@ impl Core {
         if queue.holds_back(number, limit)
             && self
                 .engine
+                .view()
                 .context(id)
                 .is_ok_and(|context| !context.holds_message())
         {
@@ -226,6 +227,7 @@ impl Core {
             }
             let here = self
                 .engine
+                .view()
                 .context(waiting.accepted.id)
                 .map_or(0, |context| context.readable());
             let seconds = (waiting.octets as u64 + here) / OCTETS_A_SECOND as u64;
@@ -249,7 +251,7 @@ impl Core {
 
 /// What decides about its turn.
 fn rank(engine: &Driver, id: ContextId) -> Option<Rank> {
-    let context = engine.context(id).ok()?;
+    let context = engine.view().context(id).ok()?;
     let known = context.is_proved() || context.is_of_known_host();
     let sort = context.urgency().filter(|_| known);
     Some(Rank { known, sort })

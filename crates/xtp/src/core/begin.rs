@@ -15,8 +15,8 @@ impl Core {
         self.check_carrier()?;
         let peer = canonical::peer(peer, self.scope)?;
         self.engine.make_room(now);
-        self.carrier.note_path(now, &mut self.engine, peer);
-        let id = self.engine.open(now, peer, options)?;
+        self.carrier.note_path(now, self.engine.command(), peer);
+        let id = self.engine.command().open(now, peer, options)?;
         self.slots.insert(id, Slot::new(peer));
         journal::opened(id, peer);
         Ok(id)
@@ -24,7 +24,7 @@ impl Core {
 
     /// Sends the first packet of an association, without data.
     pub(crate) fn connect(&mut self, now: Time, id: ContextId) -> Result<()> {
-        self.engine.connect(now, id)?;
+        self.engine.command().connect(now, id)?;
         self.slot(id)?.started = true;
         Ok(())
     }
@@ -40,7 +40,7 @@ impl Core {
     ) -> Result<ContextId> {
         self.check_carrier()?;
         let peer = canonical::peer(peer, self.scope)?;
-        self.carrier.note_path(now, &mut self.engine, peer);
+        self.carrier.note_path(now, self.engine.command(), peer);
         let before = data.len();
         let id = self.engine.begin_message(now, peer, options, data)?;
         let mut slot = Slot::new(peer);

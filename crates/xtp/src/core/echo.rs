@@ -22,7 +22,7 @@ impl Core {
             ]);
             // There must be a way back.
             options.refused = Options::RCLOSE;
-            let listener = self.engine.listen(options)?;
+            let listener = self.engine.command().listen(options)?;
             self.echo = Some(listener);
         }
         Ok(())
@@ -35,7 +35,7 @@ impl Core {
         slot.started = true;
         slot.used_by = Use::Echo;
         self.slots.insert(accepted.id, slot);
-        let _ = self.engine.accepted(accepted.id);
+        let _ = self.engine.command().accepted(accepted.id);
         self.echo_event(accepted.id);
     }
 
@@ -58,7 +58,7 @@ impl Core {
             }
             let finished = self.echo_once(now, id);
             if self.close_reason(id).is_some() {
-                self.forget(now, id);
+                self.abort(now, id);
             } else if finished {
                 self.adopt(now, id);
             }
@@ -72,7 +72,7 @@ impl Core {
             return false;
         }
         while moved < SHARE {
-            match self.engine.read(now, id, SHARE) {
+            match self.engine.command().read(now, id, SHARE) {
                 Ok(Read::Data { bytes, eom, .. }) => {
                     moved += bytes.len().max(1);
                     if !self.echo_piece(now, id, bytes, eom) {
@@ -80,7 +80,7 @@ impl Core {
                     }
                 }
                 Ok(Read::Tag { tag, .. }) => {
-                    let _ = self.engine.send_tag(now, id, tag);
+                    let _ = self.engine.command().send_tag(now, id, tag);
                 }
                 Ok(Read::Gap { .. }) => {}
                 Ok(Read::Pending) => return false,
@@ -94,7 +94,7 @@ impl Core {
     /// Sends one piece back; false if part of it must wait, which `Event::Writable` ends. A paradigm without a way
     /// back refuses the piece, and then it is just taken.
     fn echo_piece(&mut self, now: Time, id: ContextId, mut piece: Bytes, eom: bool) -> bool {
-        let Ok(accepted) = self.engine.send(now, id, piece.clone(), eom) else {
+        let Ok(accepted) = self.engine.command().send(now, id, piece.clone(), eom) else {
             return true;
         };
         if accepted >= piece.len() {

@@ -58,7 +58,7 @@ impl Gathering {
     }
 
     /// What was gathered of `id` leaves.
-    pub(super) fn let_go(&mut self, id: ContextId) {
+    pub(super) fn hand_on(&mut self, id: ContextId) {
         self.aside = Aside::Nothing;
         self.streams.retain(|stream| *stream != id);
         if self.streams.is_empty() {

@@ -64,8 +64,8 @@ impl Core {
     }
 
     /// Hands on what was gathered of `id`; true if all of it was.
-    pub(super) fn let_go(&mut self, now: Time, id: ContextId) -> Result<bool> {
-        self.gathering.let_go(id);
+    pub(super) fn hand_on(&mut self, now: Time, id: ContextId) -> Result<bool> {
+        self.gathering.hand_on(id);
         self.begin_write(id);
         clear_backlog(self, now, id)
     }

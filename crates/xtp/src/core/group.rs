@@ -26,7 +26,7 @@ impl Core {
                 self.engine.history(&wish, None);
             }
         }
-        while let Some((id, event)) = self.engine.poll_group_event() {
+        while let Some((id, event)) = self.engine.command().poll_group_event() {
             self.news += 1;
             self.watch.heard_group(id, &event);
             if let GroupEvent::Heard(receiver) = event {
@@ -112,7 +112,7 @@ impl Core {
 
     /// The user lets go of a party; of a listener with all that it has not accepted.
     pub(crate) fn release_group(&mut self, now: Time, id: GroupId) {
-        let _ = self.engine.group_release(now, id);
+        let _ = self.engine.command().group_release(now, id);
         self.dispatch_groups();
         self.watch.remove(Source::Group(id));
         if let Some(slot) = self.groups.remove(&id) {
@@ -156,7 +156,7 @@ pub(crate) fn offer(core: &mut Core, now: Time, id: GroupId, data: &mut Bytes, e
     if let Some(error) = core.group_ended(id) {
         return Err(error);
     }
-    let taken = core.engine.group_send(now, id, data.clone(), eom)?;
+    let taken = core.engine.command().group_send(now, id, data.clone(), eom)?;
     data.advance(taken);
     Ok(taken)
 }
@@ -166,7 +166,7 @@ pub(crate) fn tag(core: &mut Core, now: Time, id: GroupId, tag: u64) -> Poll<Res
     if let Some(error) = core.group_ended(id) {
         return Poll::Ready(Err(error));
     }
-    match core.engine.group_tag(now, id, tag) {
+    match core.engine.command().group_tag(now, id, tag) {
         Err(xtp_engine::Error::Limit(_)) => Poll::Pending,
         outcome => Poll::Ready(outcome.map_err(Error::from)),
     }
@@ -230,9 +230,9 @@ pub(super) fn is_ready(core: &mut Core, now: Time, id: GroupId) -> bool {
     if arrived || core.group_ended(id).is_some() {
         return true;
     }
-    match core.engine.group_readable(now, id) {
+    match core.engine.command().group_readable(now, id) {
         // Finding nothing makes the engine tell when there is something again. There is nothing to take.
-        Ok(0) => !matches!(core.engine.group_read(now, id, 1), Ok(Read::Pending)),
+        Ok(0) => !matches!(core.engine.command().group_read(now, id, 1), Ok(Read::Pending)),
         Ok(_) => true,
         // Of a transmitter there is nothing to read.
         Err(_) => false,
@@ -241,7 +241,7 @@ pub(super) fn is_ready(core: &mut Core, now: Time, id: GroupId) -> bool {
 
 /// The next item of the stream; `None` at its end.
 pub(crate) fn chunk(core: &mut Core, now: Time, id: GroupId, max: usize) -> Poll<Result<Option<Chunk>>> {
-    let read = match core.engine.group_read(now, id, max.max(1)) {
+    let read = match core.engine.command().group_read(now, id, max.max(1)) {
         Ok(read) => reading::item(read),
         Err(error) => return Poll::Ready(Err(error.into())),
     };

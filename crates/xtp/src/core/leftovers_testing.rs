@@ -11,7 +11,7 @@ impl Core {
             [0, 1, 2].map(|place| sum[place] + left[place])
         });
         let [sets, streams, listeners] = self.watch.left();
-        let stats = self.engine.stats();
+        let stats = self.engine.view().stats();
         vec![
             ("slots", self.slots.len()),
             ("associations that wait at listeners", queues[0]),

@@ -98,7 +98,7 @@ impl Core {
         let copied = buffer.write(&octets[..fits]).unwrap_or(0);
         let data = buffer.freeze();
         let mut framed = data.to_framed(Owner::within(id));
-        let accepted = self.engine.send_framed(now, id, &mut framed, false)?;
+        let accepted = self.engine.command().send_framed(now, id, &mut framed, false)?;
         drop(framed);
         memory.sent.push_back(data);
         Ok((copied, accepted))
@@ -123,7 +123,7 @@ impl Core {
         buffer.extend_from_slice(&octets[..fits]);
         let mut data = buffer.freeze();
         memory.plain.push_back(data.clone());
-        let accepted = self.engine.send_from(now, id, &mut data, false)?;
+        let accepted = self.engine.command().send_from(now, id, &mut data, false)?;
         Ok((fits, accepted))
     }
 

@@ -16,7 +16,7 @@ impl Core {
     /// Posts a receive.
     pub(crate) fn post_receive(&mut self, now: Time, wanted: Match) -> Result<PostedId> {
         self.check_carrier()?;
-        let posted = self.engine.post_receive(now, wanted)?;
+        let posted = self.engine.command().post_receive(now, wanted)?;
         let awaited = Awaited {
             limit: wanted.length,
             outcome: None,
@@ -32,7 +32,7 @@ impl Core {
     /// What became of receives goes to whoever holds them.
     #[inline]
     pub(super) fn dispatch_received(&mut self) {
-        while let Some(received) = self.engine.poll_received() {
+        while let Some(received) = self.engine.command().poll_received() {
             self.note_received(received);
         }
     }
@@ -86,7 +86,7 @@ impl Core {
             message.and_then(|message| message.tag),
             message.map(Matched::association),
         );
-        let peer = association.and_then(|id| Some(self.engine.context(id).ok()?.peer()));
+        let peer = association.and_then(|id| Some(self.engine.view().context(id).ok()?.peer()));
         let Some(requests) = self.requests.get_mut(&queue) else {
             return;
         };
@@ -133,7 +133,7 @@ impl Core {
 
     /// Takes a receive back; false if it has its message, or the beginning of it, or was ended.
     pub(crate) fn cancel_receive(&mut self, posted: PostedId) -> bool {
-        let cancelled = self.engine.cancel_receive(posted);
+        let cancelled = self.engine.command().cancel_receive(posted);
         if cancelled {
             self.awaited.remove(&posted);
         }
@@ -142,13 +142,13 @@ impl Core {
 
     /// Nobody holds a receive any more.
     pub(crate) fn drop_receive(&mut self, posted: PostedId) {
-        self.engine.cancel_receive(posted);
+        self.engine.command().cancel_receive(posted);
         self.awaited.remove(&posted);
     }
 
     /// The message that a receive would get; none, if no more come.
     pub(crate) fn peek(&mut self, source: Source, tags: Tags) -> Poll<Result<Option<Envelope>>> {
-        if let Some(envelope) = self.engine.peek(source, tags) {
+        if let Some(envelope) = self.engine.view().peek(source, tags) {
             return Poll::Ready(Ok(Some(envelope)));
         }
         if let Err(error) = self.check_carrier() {
@@ -159,6 +159,7 @@ impl Core {
         };
         match self
             .engine
+            .view()
             .context(id)
             .and_then(|context| context.no_more_messages())
         {

@@ -341,7 +341,7 @@ impl Core {
         outcome: &std::io::Result<usize>,
     ) -> bool {
         self.carrier
-            .take_back_shortcut(shortcut, outcome, self.clock, &mut self.engine)
+            .take_back_shortcut(shortcut, outcome, self.clock, self.engine.command())
     }
 
     /// Looks at the socket itself before somebody sleeps in the shortcut; returns how many datagrams came.
@@ -369,7 +369,7 @@ impl Core {
     /// Takes what the network reported about earlier datagrams.
     pub(crate) fn poll_errors(&mut self, now: Time) {
         self.last_errors = now;
-        self.carrier.receive_errors(now, &mut self.engine);
+        self.carrier.receive_errors(now, self.engine.command());
         self.settle(now);
         if !self.groups.is_empty() {
             // It may be the end of a group: nothing is due of that, so no turn would come to tell who waits.
@@ -400,7 +400,7 @@ impl Core {
         if !self.flush(now) {
             return;
         }
-        let gone = self.engine.let_go(now);
+        let gone = self.engine.release_detached(now);
         if !gone.is_empty() {
             for id in gone {
                 self.dismiss(id);
@@ -455,10 +455,10 @@ impl Core {
     pub(crate) fn outlook(&self, now: Time) -> Outlook {
         let left = || self.engine.deadline().map_or(Duration::ZERO, |at| at.since(now));
         // Other associations could be nearer.
-        let paced = self.slots.len() == 1 && self.engine.is_paced();
+        let paced = self.slots.len() == 1 && self.engine.view().is_paced();
         Outlook {
             pace: paced.then(left).filter(|left| *left >= WORTH_SLEEPING),
-            round_trip: self.engine.round_trip(),
+            round_trip: self.engine.view().round_trip(),
             groups: self.carrier.has_groups(),
         }
     }
@@ -523,9 +523,9 @@ impl Core {
 
     /// The user lets go of an association after a good outcome. One that is over is put away when nothing is waiting;
     /// true if the other needs a turn.
-    pub(crate) fn retire(&mut self, now: Time, id: ContextId) -> bool {
+    pub(crate) fn detach(&mut self, now: Time, id: ContextId) -> bool {
         if self.close_reason(id).is_some() {
-            self.engine.retire(id);
+            self.engine.detach_ended(id);
             self.dismiss(id);
             return false;
         }
@@ -534,9 +534,9 @@ impl Core {
     }
 
     /// Lets go of an association in the engine and here.
-    pub(crate) fn forget(&mut self, now: Time, id: ContextId) {
+    pub(crate) fn abort(&mut self, now: Time, id: ContextId) {
         self.dismiss(id);
-        self.engine.forget(now, id);
+        self.engine.abort(now, id);
     }
 
     /// Lets go of an association here.

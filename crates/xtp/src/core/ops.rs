@@ -65,7 +65,7 @@ pub(crate) fn send_frames(
         if !clear_backlog(core, now, id)? {
             return Ok(false);
         }
-        let accepted = core.engine.send_framed(now, id, data, eom)?;
+        let accepted = core.engine.command().send_framed(now, id, data, eom)?;
         note_written(core, id, accepted)?;
         Ok(data.is_empty())
     };
@@ -110,7 +110,7 @@ pub(crate) fn uncork(core: &mut Core, now: Time, id: ContextId) -> Poll<Result<(
 
 /// The next item of the stream; `None` at its end.
 pub(crate) fn chunk(core: &mut Core, now: Time, id: ContextId, max: usize) -> Poll<Result<Option<Chunk>>> {
-    let read = match core.engine.read(now, id, max.max(1)) {
+    let read = match core.engine.command().read(now, id, max.max(1)) {
         Ok(read) => reading::item(read),
         Err(error) => return Poll::Ready(Err(error.into())),
     };
@@ -151,18 +151,21 @@ pub(crate) fn chunks(
                 out.push(item);
                 if plain && left > 0 {
                     // What went wrong, if anything, will be found again by the next look.
-                    let _ = core.engine.read_plain(now, id, left, |mut offset, octets| {
-                        left -= octets.len();
-                        for bytes in octets.into_parts() {
-                            let length = bytes.len() as u64;
-                            out.push(Chunk::Data {
-                                offset,
-                                bytes,
-                                end_of_message: false,
-                            });
-                            offset += length;
-                        }
-                    });
+                    let _ = core
+                        .engine
+                        .command()
+                        .read_plain(now, id, left, |mut offset, octets| {
+                            left -= octets.len();
+                            for bytes in octets.into_parts() {
+                                let length = bytes.len() as u64;
+                                out.push(Chunk::Data {
+                                    offset,
+                                    bytes,
+                                    end_of_message: false,
+                                });
+                                offset += length;
+                            }
+                        });
                 }
             }
             // The end, and what went wrong, will be found again by the next call.
@@ -185,7 +188,7 @@ pub(crate) fn trains(
 ) -> Poll<Result<usize>> {
     let (before, mut left) = (out.len(), max.max(1));
     // What went wrong, if anything, will be found again by the next look.
-    let _ = core.engine.read_plain(now, id, left, |offset, octets| {
+    let _ = core.engine.command().read_plain(now, id, left, |offset, octets| {
         left -= octets.len();
         out.push(Chunk::Train { offset, octets });
     });
@@ -214,12 +217,15 @@ fn copy_out(core: &mut Core, now: Time, id: ContextId, buffer: &mut [u8]) -> Pol
     let mut filled = 0;
     if buffer.len() >= MANY {
         // As the trains lie there, without a reference for each packet. What went wrong, if anything, will be found below.
-        let _ = core.engine.read_plain(now, id, buffer.len(), |_, octets| {
-            for part in octets.parts() {
-                buffer[filled..][..part.len()].copy_from_slice(part);
-                filled += part.len();
-            }
-        });
+        let _ = core
+            .engine
+            .command()
+            .read_plain(now, id, buffer.len(), |_, octets| {
+                for part in octets.parts() {
+                    buffer[filled..][..part.len()].copy_from_slice(part);
+                    filled += part.len();
+                }
+            });
         core.copied += filled as u64;
     }
     if filled > 0 && filled == buffer.len() {
@@ -286,7 +292,7 @@ pub(crate) fn set_mark(core: &mut Core, now: Time, id: ContextId, what: Confirm)
         return Err(error);
     }
     clear_backlog(core, now, id)?;
-    let mark = core.engine.mark(now, id, MarkAt::Queued, what)?;
+    let mark = core.engine.command().mark(now, id, MarkAt::Queued, what)?;
     core.slot(id)?.more().marks.push((mark, false));
     Ok(mark)
 }
@@ -303,7 +309,10 @@ pub(crate) fn set_mark_at(
         return Err(error);
     }
     clear_backlog(core, now, id)?;
-    let mark = core.engine.mark(now, id, MarkAt::Offset(offset), what)?;
+    let mark = core
+        .engine
+        .command()
+        .mark(now, id, MarkAt::Offset(offset), what)?;
     core.slot(id)?.more().marks.push((mark, false));
     Ok(mark)
 }
@@ -334,7 +343,7 @@ pub(crate) fn send_tag(core: &mut Core, now: Time, id: ContextId, tag: u64) -> P
         Poll::Ready(Ok(())) => {}
         other => return other,
     }
-    match core.engine.send_tag(now, id, tag) {
+    match core.engine.command().send_tag(now, id, tag) {
         Ok(()) => {}
         Err(xtp_engine::Error::Limit(_)) => return Poll::Pending,
         Err(error) => return Poll::Ready(Err(error.into())),
@@ -387,7 +396,7 @@ pub(crate) fn close_writer(core: &mut Core, now: Time, id: ContextId) -> Poll<Re
         Poll::Ready(Ok(())) => {}
         other => return other,
     }
-    let result = core.engine.close_writer(now, id).map_err(Error::from);
+    let result = core.engine.command().close_writer(now, id).map_err(Error::from);
     if let (Ok(()), Ok(slot)) = (&result, core.slot(id)) {
         slot.writer_closed = true;
         slot.started = true;
@@ -422,7 +431,11 @@ pub(crate) fn shut_down(core: &mut Core, now: Time, id: ContextId) -> Poll<Resul
         return Poll::Pending;
     }
     // Its event wakes the task; once it is reached nothing is unacknowledged.
-    match core.engine.mark(now, id, MarkAt::Queued, Confirm::Received) {
+    match core
+        .engine
+        .command()
+        .mark(now, id, MarkAt::Queued, Confirm::Received)
+    {
         Ok(_) => Poll::Pending,
         Err(xtp_engine::Error::InvalidOption(_)) => Poll::Ready(Ok(())),
         Err(error) => Poll::Ready(Err(error.into())),
@@ -466,7 +479,12 @@ pub(crate) fn respond(
     response: &mut Bytes,
     unconfirmed: bool,
 ) -> Poll<Result<()>> {
-    if unconfirmed && let Err(error) = core.engine.set(now, id, Setting::UnconfirmedResponse(true)) {
+    if unconfirmed
+        && let Err(error) = core
+            .engine
+            .command()
+            .set(now, id, Setting::UnconfirmedResponse(true))
+    {
         return Poll::Ready(Err(error.into()));
     }
     finish(core, now, id, response)

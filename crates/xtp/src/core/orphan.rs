@@ -16,7 +16,7 @@ impl Core {
         self.watch.remove(super::Source::Stream(id));
         if over || !started {
             // Ended, or packets do not leave: nothing follows. Never started: no packet says that it existed, and none should.
-            self.forget(now, id);
+            self.abort(now, id);
             return;
         }
         // First, so that nothing unread keeps it from being let go of.
@@ -28,7 +28,7 @@ impl Core {
     /// collected for the user.
     pub(crate) fn discard(&mut self, now: Time, id: ContextId) {
         let collected = self.slots.get(&id).map_or(0, |slot| slot.partial_octets() as u64);
-        let _ = self.engine.discard(now, id, collected);
+        let _ = self.engine.command().discard(now, id, collected);
         if let Ok(slot) = self.slot(id) {
             slot.drop_partial();
         }
@@ -56,7 +56,7 @@ impl Core {
         };
         slot.writer_closed = true;
         let written = slot.written;
-        match self.engine.part(now, id, written) {
+        match self.engine.close(now, id, written) {
             Parting::Released => self.dismiss(id),
             Parting::Leaving => {}
             Parting::Awaits(mark) => {
@@ -72,10 +72,10 @@ impl Core {
         match event {
             Event::Closed(reason) => {
                 self.note_lost(id, reason.clone());
-                self.forget(now, id);
+                self.abort(now, id);
             }
             // Everything is confirmed: what remains of the close is the engine's business alone.
-            Event::Marked(reached) if Some(*reached) == mark => self.engine.leave(id),
+            Event::Marked(reached) if Some(*reached) == mark => self.engine.detach(id),
             Event::Readable => self.discard(now, id),
             Event::Writable if self.slots.get(&id).is_some_and(|slot| !slot.writer_closed) => {
                 self.close_orphan(now, id);
@@ -101,7 +101,7 @@ impl Core {
         for id in orphans {
             let octets = self.unacknowledged(id);
             self.note_lost(id, CloseReason::Unconfirmed { octets });
-            self.forget(now, id);
+            self.abort(now, id);
         }
     }
 }

@@ -66,7 +66,7 @@ impl Core {
         match source {
             Source::Listener(id) => self.queues.get(&id)?.urgency(),
             Source::Group(_) => None,
-            Source::Stream(id) => self.engine.context(id).ok()?.urgency(),
+            Source::Stream(id) => self.engine.view().context(id).ok()?.urgency(),
         }
     }
 
@@ -75,9 +75,14 @@ impl Core {
     fn has_room(&mut self, now: Time, source: Source) -> bool {
         match source {
             Source::Listener(_) => false,
-            Source::Group(id) => self.engine.group_writable(now, id).is_ok_and(|room| room > 0),
+            Source::Group(id) => self
+                .engine
+                .command()
+                .group_writable(now, id)
+                .is_ok_and(|room| room > 0),
             Source::Stream(id) => self
                 .engine
+                .view()
                 .context(id)
                 .is_ok_and(|context| context.writable() > 0),
         }
@@ -107,7 +112,7 @@ impl Core {
             return true;
         }
         // Finding nothing makes the engine tell when there is something again. There is nothing to take.
-        let read = self.engine.read(now, id, 1);
+        let read = self.engine.command().read(now, id, 1);
         // Messages that are matched are no octets to read.
         !matches!(read, Ok(Read::Pending) | Err(xtp_engine::Error::InvalidOption(_)))
     }

@@ -114,8 +114,8 @@ impl Core {
             }
         }
         if failed && self.close_reason(id).is_none() {
-            let _ = self.engine.abort(now, id);
-            self.forget(now, id);
+            let _ = self.engine.command().abort(now, id);
+            self.abort(now, id);
         } else {
             self.orphan(now, id);
         }

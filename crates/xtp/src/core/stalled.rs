@@ -73,7 +73,7 @@ impl Core {
     fn crowded(&self, now: Time) -> Vec<Crowded> {
         let long = |since: Time| now.since(since) >= LOOK;
         let complete = |id| {
-            let context = self.engine.context(id);
+            let context = self.engine.view().context(id);
             context.is_ok_and(|context| context.holds_message())
         };
         let crowded = self.queues.iter().filter_map(|(listener, queue)| {
@@ -112,7 +112,7 @@ impl Core {
 
     /// Ends an association whose place others wait for; its user and its peer are told why.
     fn displace(&mut self, now: Time, id: ContextId) {
-        let _ = self.engine.reject(now, id, CODE, TEXT);
+        let _ = self.engine.command().reject(now, id, CODE, TEXT);
         if let Ok(slot) = self.slot(id) {
             tracing::info!(peer = %slot.peer, "an association gave way to others: {TEXT}");
             slot.used_by = Use::Displaced;

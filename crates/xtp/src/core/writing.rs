@@ -59,7 +59,7 @@ fn gather(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) -> Result<us
     let collected = core.slot(id)?.collected();
     if collected > 0 && collected >= whole.min(writable(core, id)?) {
         core.slot(id)?.more().pace.fill();
-        if !core.let_go(now, id)? {
+        if !core.hand_on(now, id)? {
             return Ok(0);
         }
     }
@@ -74,7 +74,7 @@ fn gather(core: &mut Core, now: Time, id: ContextId, octets: &[u8]) -> Result<us
         core.slot(id)?.more().pace.fill();
     }
     if full || core.hold(now, id)? {
-        core.let_go(now, id)?;
+        core.hand_on(now, id)?;
     }
     Ok(taken)
 }
@@ -135,7 +135,7 @@ pub(super) fn hand_on(
     data: &mut Bytes,
     eom: bool,
 ) -> Result<usize> {
-    let accepted = core.engine.send_from(now, id, data, eom)?;
+    let accepted = core.engine.command().send_from(now, id, data, eom)?;
     note_written(core, id, accepted)?;
     Ok(accepted)
 }
@@ -158,7 +158,7 @@ pub(crate) fn write_or_wait(core: &mut Core, now: Time, id: ContextId, octets: &
     if let Ok(slot) = core.slot(id) {
         slot.more().pace.excuse();
     }
-    match core.engine.wait_for_room(now, id) {
+    match core.engine.command().wait_for_room(now, id) {
         Ok(()) => Poll::Pending,
         Err(error) => Poll::Ready(Err(error.into())),
     }

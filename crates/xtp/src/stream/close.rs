@@ -30,7 +30,7 @@ impl Stream {
     pub fn shutdown_read(&self) -> Result<()> {
         self.shared.command(|core, now| {
             core.discard(now, self.id);
-            Ok(core.engine.close_reader(now, self.id)?)
+            Ok(core.engine.command().close_reader(now, self.id)?)
         })
     }
 
@@ -45,7 +45,7 @@ impl Stream {
     }
 
     pub(crate) fn abort_now(&self) {
-        self.end_now(|core, now, id| core.engine.abort(now, id));
+        self.end_now(|core, now, id| core.engine.command().abort(now, id));
     }
 
     /// Ends the association by what `end` does with it.
@@ -59,7 +59,7 @@ impl Stream {
             if let Ok(slot) = core.slot(self.id) {
                 slot.wake();
             }
-            core.forget(now, self.id);
+            core.abort(now, self.id);
         });
     }
 

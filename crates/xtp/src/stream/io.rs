@@ -90,7 +90,7 @@ impl Stream {
             let taken = ops::write(core, now, self.id, octets)?;
             if taken < octets.len() {
                 // Whoever has no call that waits hears of room by a set.
-                core.engine.wait_for_room(now, self.id)?;
+                core.engine.command().wait_for_room(now, self.id)?;
             }
             Ok(taken)
         })?;

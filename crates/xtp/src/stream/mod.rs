@@ -255,7 +255,7 @@ impl Stream {
     /// [`Error::Command`] if the association is gone or was not tuned to post.
     pub fn post(&self, octets: u64) -> Result<()> {
         self.shared
-            .command(|core, now| Ok(core.engine.post(now, self.id, octets)?))
+            .command(|core, now| Ok(core.engine.command().post(now, self.id, octets)?))
     }
 
     // --- Marks and confirmation ---
@@ -318,8 +318,12 @@ impl Stream {
     /// # Errors
     /// [`Error::Command`] if the association is gone.
     pub fn set_error_control(&self, kind: ErrorControl) -> Result<()> {
-        self.shared
-            .command(|core, now| Ok(core.engine.set(now, self.id, Setting::ErrorControl(kind))?))
+        self.shared.command(|core, now| {
+            Ok(core
+                .engine
+                .command()
+                .set(now, self.id, Setting::ErrorControl(kind))?)
+        })
     }
 
     /// Limits what the peer may send from now on.
@@ -328,7 +332,7 @@ impl Stream {
     /// [`Error::Command`] if the association is gone.
     pub fn set_in_rate(&self, rate: Rate) -> Result<()> {
         self.shared
-            .command(|core, now| Ok(core.engine.set(now, self.id, Setting::InRate(rate))?))
+            .command(|core, now| Ok(core.engine.command().set(now, self.id, Setting::InRate(rate))?))
     }
 
     /// Limits what this end sends from now on.
@@ -337,7 +341,7 @@ impl Stream {
     /// [`Error::Command`] if the association is gone.
     pub fn set_out_rate(&self, rate: Rate) -> Result<()> {
         self.shared
-            .command(|core, now| Ok(core.engine.set(now, self.id, Setting::OutRate(rate))?))
+            .command(|core, now| Ok(core.engine.command().set(now, self.id, Setting::OutRate(rate))?))
     }
 
     /// Priority of what this end sends: smaller is more urgent, `None` least. While associations of different priority have sent
@@ -348,7 +352,7 @@ impl Stream {
     /// [`Error::Command`] if the association is gone.
     pub fn set_sort(&self, sort: Option<u16>) -> Result<()> {
         self.shared
-            .command(|core, now| Ok(core.engine.set(now, self.id, Setting::Sort(sort))?))
+            .command(|core, now| Ok(core.engine.command().set(now, self.id, Setting::Sort(sort))?))
     }
 
     // --- What is known ---
