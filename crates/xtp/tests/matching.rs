@@ -70,6 +70,32 @@ fn messages_of_many_sizes_are_received_in_the_reverse_of_the_order_in_which_they
 }
 
 #[test]
+fn a_receive_at_a_listener_has_what_comes_after_the_association_was_accepted() {
+    let server = endpoint();
+    let listener = listen(&server);
+    let client = endpoint();
+    let there = client
+        .open(server.local_addr(), paradigm::stream(PORT))
+        .expect("opened");
+    there.send_tagged(1, "one").expect("room");
+    let here = accept(&listener);
+    for (tag, text) in [(1, "one"), (2, "two")] {
+        let receive = listener.post_receive(Tags::exact(tag), 9).expect("posted");
+        if tag == 2 {
+            there.send_tagged(tag, text).expect("room");
+        }
+        let message = receive
+            .wait(Some(LONG))
+            .expect("a message")
+            .expect("a listener goes on");
+        assert_eq!(
+            (message.stream, message.into_bytes()),
+            (here.number(), text.into())
+        );
+    }
+}
+
+#[test]
 fn thousands_of_receives_are_posted_before_anything_comes() {
     const COUNT: u64 = 5_000;
     let server = endpoint();

@@ -2,6 +2,7 @@
 
 use super::Context;
 use crate::event::ListenerId;
+use crate::fields::Fields;
 use crate::listener::Place;
 use core::net::IpAddr;
 
@@ -14,13 +15,42 @@ pub(crate) struct Waiting {
     pub(crate) source: IpAddr,
 }
 
+/// Where an association was accepted, and whether it is in the backlog there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Backlogged {
+    listener: ListenerId,
+    /// No user was handed it.
+    waits: bool,
+}
+
+impl Backlogged {
+    /// It waits there.
+    pub(crate) fn at(listener: ListenerId) -> Self {
+        Self {
+            listener,
+            waits: true,
+        }
+    }
+
+    pub(crate) fn listener(self) -> ListenerId {
+        self.listener
+    }
+
+    pub(super) fn walk(&mut self, fields: &mut impl Fields) {
+        let ListenerId(number) = &mut self.listener;
+        fields.small(number);
+        fields.flag(&mut self.waits);
+    }
+}
+
 impl Context {
     /// It waits in its listener's backlog no longer.
     pub(crate) fn leave_backlog(&mut self) -> Option<Waiting> {
         let place = self.place.take();
-        let (listener, source) = (self.listener.take()?, self.source()?);
-        Some(Waiting {
-            listener,
+        let source = self.source()?;
+        let Backlogged { listener, waits } = self.backlog.as_mut()?;
+        std::mem::take(waits).then_some(Waiting {
+            listener: *listener,
             place,
             source,
         })

@@ -6,6 +6,7 @@
 //! receive its octets are that receive's, which said how many it takes, and count no more.
 
 use super::Context;
+use super::backlog::Backlogged;
 use super::reader::ReaderState;
 use crate::error::CloseReason;
 use crate::event::ContextId;
@@ -250,7 +251,7 @@ impl Context {
     pub(crate) fn origin(&self) -> Origin {
         Origin {
             association: self.id,
-            listener: self.listener,
+            listener: self.backlog.map(Backlogged::listener),
         }
     }
 

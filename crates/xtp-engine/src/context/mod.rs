@@ -56,13 +56,14 @@ mod writer;
 use crate::admit::AgeRefusal;
 use crate::config::EngineConfig;
 use crate::error::CloseReason;
-use crate::event::{ContextId, Event, ListenerId};
+use crate::event::{ContextId, Event};
 use crate::listener::Place;
 use crate::options::{Confirm, Tuning};
 use crate::path::hint::Hint;
 use crate::path::rtt::Rtt;
 use crate::stats::ContextStats;
 use crate::time::Time;
+use backlog::Backlogged;
 pub(crate) use backlog::Waiting;
 pub(crate) use close::{LINGER, afterlife};
 pub(crate) use data::{Transmission, write_packet};
@@ -134,7 +135,8 @@ pub(crate) struct Context {
     pub(crate) peer_key: Option<u64>,
     /// Responder: a packet with our own key came in.
     pub(crate) peer_has_key: bool,
-    pub(crate) listener: Option<ListenerId>,
+    /// Where it was accepted, if it was.
+    pub(crate) backlog: Option<Backlogged>,
     /// Its place there, while its initiator's address is not proved.
     pub(crate) place: Option<Place>,
     pub(crate) pattern: Pattern,

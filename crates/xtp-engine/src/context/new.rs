@@ -150,7 +150,7 @@ impl Context {
             key: identity.key,
             peer_key: None,
             peer_has_key: false,
-            listener: None,
+            backlog: None,
             place: None,
             pattern: parts.pattern,
             confirm: Confirm::Received,

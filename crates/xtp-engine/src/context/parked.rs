@@ -5,6 +5,7 @@
 //! the empty queues. Parking must not be noticed: a context that was parked sends the same packets as one that was
 //! not.
 
+use super::backlog::Backlogged;
 use super::modes::{AutoClose, Pattern};
 use super::new::piece_limit;
 use super::peer::{Peer, Proof};
@@ -150,7 +151,7 @@ impl Context {
             key,
             peer_key,
             peer_has_key,
-            listener,
+            backlog,
             place: _,
             pattern,
             tuning: _,
@@ -199,8 +200,8 @@ impl Context {
         fields.choice(confirm, &[Confirm::Received, Confirm::Delivered]);
         fields.flags(&mut [peer_has_key, released, end_received, retired]);
         fields.choice(first, &FirstFormat::ALL);
-        fields.option_or(listener, ListenerId(0), |fields, ListenerId(number)| {
-            fields.small(number);
+        fields.option_or(backlog, Backlogged::at(ListenerId(0)), |fields, backlog| {
+            backlog.walk(fields)
         });
         walk_caps(fields, offered);
         walk_caps(fields, in_force);

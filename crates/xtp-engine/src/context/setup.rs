@@ -1,5 +1,6 @@
 //! How a context begins: opened by the user, or made of a FIRST (§2.4).
 
+use super::backlog::Backlogged;
 use super::modes::{Beginning, Pattern};
 use super::reader::{ReaderState, Refusal};
 use super::writer::WriterState;
@@ -208,7 +209,7 @@ impl Context {
             reader_start: acceptance.header.seq,
         };
         self.assemble_parts(parts, env);
-        self.listener = Some(acceptance.listener);
+        self.backlog = Some(Backlogged::at(acceptance.listener));
         self.peer_key = Some(acceptance.header.key.value());
         self.peer.foreign = Some((acceptance.src, acceptance.header.key.value()));
         self.peer.validated = acceptance.validated;

@@ -600,5 +600,34 @@ fn a_parked_association_is_matched_as_before() {
     assert_eq!(pair.texts(), expected(&[(late, "Ended")]));
 }
 
+#[test]
+fn a_listener_has_the_messages_of_what_its_user_accepted() {
+    for park in [false, true] {
+        let change = |config: &mut EngineConfig| {
+            if park {
+                config.overrides.max_whole = 0;
+                config.overrides.park_after = Duration::from_millis(1);
+            }
+        };
+        let mut pair = Pair::new(change, |_| {});
+        let here = pair.open();
+        pair.send(here, Some(1), b"one");
+        pair.settle();
+        let at_listener = Source::Listener(pair.listener);
+        pair.ends[1].accepted(pair.came[0]).expect("it is there");
+        let before = pair.post(at_listener, Tags::exact(1), 10);
+        assert_eq!(pair.texts(), expected(&[(before, "1 one")]));
+        for _ in 0..50 {
+            pair.settle();
+            pair.sleep(Duration::from_millis(100));
+        }
+        assert_eq!(pair.ends[1].stats().parked, usize::from(park));
+        let posted = pair.post(at_listener, Tags::exact(2), 10);
+        pair.send(here, Some(2), b"two");
+        pair.settle();
+        assert_eq!(pair.texts(), expected(&[(posted, "2 two")]), "parked: {park}");
+    }
+}
+
 #[path = "matching_random_tests.rs"]
 mod random;

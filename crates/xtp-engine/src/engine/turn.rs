@@ -152,10 +152,10 @@ impl Engine {
             }
         }
         if context.peer.validated
-            && let Some(listener) = context.listener
+            && let Some(backlog) = context.backlog
             && let Some((place, source)) = context.take_place()
         {
-            self.listeners.proved(listener, place, source);
+            self.listeners.proved(backlog.listener(), place, source);
         }
         if let Some(n) = context.serial
             && (context.closed.is_some() || (context.state.heard() && context.pattern.lasting))

@@ -10,7 +10,7 @@ use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
 use crate::transmit::Datagram;
 use core::time::Duration;
-use xtp_wire::{Body, Control, Format, Header, Options, Packet};
+use xtp_wire::{Body, CONTROL_LEN, Control, Format, Header, Key, Options, Packet};
 
 impl Engine {
     /// Takes a packet for one of these; false if it has a context from now on.
@@ -174,17 +174,38 @@ impl Engine {
 impl Responder {
     /// Whether this is the END of the client that it answered.
     fn ends_with(&self, header: &Header, control: Control) -> bool {
-        let Control { rseq, alloc, echo } = control;
-        header.format == Format::Cntl
-            && header.options - Options::NOCHECK == Options::END | Options::RCLOSE | Options::WCLOSE
-            && !header.key.is_returned()
-            && header.key.value() == self.key
-            && header.sync == self.sync.wrapping_add(1)
-            && header.seq == self.message.len() as u64
-            && rseq == self.answer_len()
-            && echo == self.newest_sync()
-            && alloc >= rseq
-            && alloc - rseq <= crate::plausible::MAX_GRANT
+        let (expected, usual) = self.end_of_client(control.alloc);
+        let said = Header {
+            options: header.options - Options::NOCHECK,
+            dlen: expected.dlen,
+            check: 0,
+            sort: 0,
+            ..*header
+        };
+        said == expected
+            && control == usual
+            && control.alloc >= control.rseq
+            && control.alloc - control.rseq <= crate::plausible::MAX_GRANT
+    }
+
+    /// The END of a client that has all of the answer: its credit alone does not follow from what was answered.
+    pub(super) fn end_of_client(&self, alloc: u64) -> (Header, Control) {
+        let header = Header {
+            key: Key::own(self.key),
+            options: Options::END | Options::RCLOSE | Options::WCLOSE,
+            format: Format::Cntl,
+            dlen: CONTROL_LEN as u32,
+            check: 0,
+            sort: 0,
+            sync: self.sync.wrapping_add(1),
+            seq: self.message.len() as u64,
+        };
+        let control = Control {
+            rseq: self.answer_len(),
+            alloc,
+            echo: self.newest_sync(),
+        };
+        (header, control)
     }
 
     /// Of one that has ended: its tombstone, and the round trip that is known now.

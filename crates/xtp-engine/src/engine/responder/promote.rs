@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::options::{Confirm, Tuning};
 use crate::time::Time;
 use crate::transmit::Ecn;
-use xtp_wire::{Body, CONTROL_LEN, Control, Format, Header, Key, Options, Packet};
+use xtp_wire::{Body, Packet};
 
 impl Engine {
     /// Makes the context of the one in `slot`, if it is one of these; the record that it was, which is to be
@@ -55,7 +55,9 @@ impl Responder {
             self.done.released.is_some(),
         );
         // The engine's part of it is as it is now.
-        context.listener = self.waits.then_some(self.terms.listener);
+        if !self.waits {
+            let _ = context.leave_backlog();
+        }
         context.place = self.place;
         context.regular &= !self.dirty;
         (context.half_open, context.retired, context.dirty) = (self.half_open, self.over, self.dirty);
@@ -175,23 +177,9 @@ impl Responder {
         }
     }
 
-    /// Takes the END that came: all of it but its credit follows from what was answered.
+    /// Takes the END that came.
     fn hear_end(&self, context: &mut Context, end: CameEnd, past: &mut Past<'_>) {
-        let header = Header {
-            key: Key::own(self.key),
-            options: Options::END | Options::RCLOSE | Options::WCLOSE,
-            format: Format::Cntl,
-            dlen: CONTROL_LEN as u32,
-            check: 0,
-            sort: 0,
-            sync: self.sync.wrapping_add(1),
-            seq: self.message.len() as u64,
-        };
-        let control = Control {
-            rseq: self.answer_len(),
-            alloc: end.alloc,
-            echo: self.newest_sync(),
-        };
+        let (header, control) = self.end_of_client(end.alloc);
         let packet = Packet {
             header,
             body: Body::Cntl(control),
