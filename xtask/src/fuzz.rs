@@ -219,7 +219,8 @@ fn host_triple() -> Result<String, String> {
 
 /// Whether the source of a target names this crate, or the pair of engines that targets share, which does.
 fn names(text: &str, package: &str) -> bool {
-    let shared = text.contains("xtp_fuzz") && ["xtp-engine", "xtp-wire"].contains(&package);
+    let shared = text.contains("xtp_fuzz")
+        && ["xtp-core", "xtp-congestion", "xtp-engine", "xtp-wire"].contains(&package);
     shared || text.contains(&format!("{}::", package.replace('-', "_")))
 }
 

@@ -45,8 +45,8 @@ const TESTS: [Tests; 3] = [
         ],
     },
     Tests {
-        package: "xtp-engine",
-        // The others of its data structures are long, and the engine has no `unsafe`.
+        package: "xtp-core",
+        // The others are long, and it has no `unsafe`.
         only: &["send::ring::", "recv::octets::", "frames::tests::it"],
         // Ten thousand rounds.
         without: &["trains_do_not_push_out"],

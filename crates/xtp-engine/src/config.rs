@@ -1,9 +1,9 @@
 //! What the host decides once for an engine: identity, carrier, limits.
 
-use crate::path::BASE_DATAGRAM;
-use crate::time::Time;
 use core::net::IpAddr;
 use core::time::Duration;
+use xtp_core::path::BASE_DATAGRAM;
+use xtp_core::time::Time;
 use xtp_wire::{Caps, Protection};
 
 /// A moment after which no earlier instance served this port, by both clocks of the host.

@@ -5,7 +5,7 @@ use core::net::SocketAddr;
 use hashbrown::hash_map::Entry;
 use smallvec::SmallVec;
 
-use crate::hash::{KeyedMap, KeyedState, Source, give_back};
+use xtp_core::hash::{KeyedMap, KeyedState, Source, give_back};
 
 /// Contexts of one peer address that are found by [`Demux::by_peer`]. Contexts beyond it are found by their keys
 /// only: "port unreachable" then does not hasten their end, their timers decide. Bounds the scan of a removal.

@@ -6,31 +6,20 @@
 
 mod admit;
 mod config;
-mod congestion;
 mod context;
-mod control;
 mod demux;
 mod driver;
 mod engine;
 mod error;
 mod event;
-mod fields;
-mod frames;
 pub mod group;
-mod hash;
 mod listener;
 mod matching;
 mod options;
 pub mod paradigm;
-mod path;
 mod plausible;
-mod recv;
-mod reuse;
-mod send;
 mod stats;
-mod time;
 mod time_wait;
-mod transmit;
 #[cfg(test)]
 mod worlds_tests;
 
@@ -42,13 +31,14 @@ pub use driver::{Arrivals, Arrived, Driver, HistoryWish, Outlet, Parting, Reply}
 pub use engine::{ContextView, Engine, Expectation, Store, Wanted, Welcomed};
 pub use error::{CloseReason, DiagReason, Error, LONGEST_REASON};
 pub use event::{ContextId, Event, ListenerId, MarkAt, MarkId, Read};
-pub use frames::{Framed, Frames};
 pub use matching::{Envelope, Match, Matched, PostedId, ReceiveError, Received, Source, Tags};
 #[doc(hidden)]
 pub use options::TuningOverrides;
-pub use options::{Confirm, CongestionKind, ErrorControl, ListenOptions, OpenOptions, Rate, Setting, Tuning};
-pub use path::{BASE_DATAGRAM, LEAST_DATAGRAM};
-pub use recv::octets::Octets;
+pub use options::{Confirm, ErrorControl, ListenOptions, OpenOptions, Setting, Tuning};
 pub use stats::{ContextStats, EngineStats};
-pub use time::Time;
-pub use transmit::{Datagram, Ecn, Failure, FramedRun, Piece, Run, Train, TransmitBatch};
+pub use xtp_congestion::CongestionKind;
+pub use xtp_core::frames::{Framed, Frames};
+pub use xtp_core::path::{BASE_DATAGRAM, LEAST_DATAGRAM};
+pub use xtp_core::recv::octets::Octets;
+pub use xtp_core::transmit::{Datagram, Ecn, Failure, FramedRun, Piece, Run, Train, TransmitBatch};
+pub use xtp_core::{Rate, Time};

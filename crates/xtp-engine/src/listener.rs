@@ -9,8 +9,8 @@ use core::net::IpAddr;
 
 use crate::error::Error;
 use crate::event::{ContextId, ListenerId};
-use crate::hash::KeyedState;
 use crate::options::{ListenOptions, NATIVE_DOMAIN, Tuning};
+use xtp_core::hash::KeyedState;
 
 mod proved;
 mod unproved;

@@ -1,6 +1,8 @@
 //! What a caller can choose for one association or listener, one option at a time.
 
 use core::time::Duration;
+use xtp_congestion::CongestionKind;
+use xtp_core::Rate;
 use xtp_wire::service;
 
 /// What an acknowledgement means to the caller [D-51].
@@ -21,32 +23,6 @@ pub enum ErrorControl {
     Selective,
     /// Discard them; everything from the hole is sent again.
     GoBackN,
-}
-
-/// Which congestion controller a writer obeys (§5.3).
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub enum CongestionKind {
-    /// `Fixed` on local paths, `Model` elsewhere [D-30].
-    #[default]
-    Auto,
-    /// None: credit, rate and burst alone.
-    Fixed,
-    /// RFC 9438 with pacing.
-    Cubic,
-    /// A model of the path, of the family of BBR: rate from the bandwidth delivered, a bounded queue.
-    Model,
-    /// The receiver computes the window and ships it; the rate is the window over the round trip (§5.3.1). A peer that
-    /// ships none is met with `Cubic`.
-    Kdd,
-}
-
-/// A rate in octets a second and a burst in octets (§1.7). Rate 0: rate control off. Burst 0 with a rate: stopped.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub struct Rate {
-    /// Octets a second, counted as whole XTP packets that carry data; 0 = no limit.
-    pub octets_per_second: u64,
-    /// Octets a burst; 0 together with a rate stops the transmission.
-    pub burst: u32,
 }
 
 /// An option of an association that lives, to be [changed](crate::Engine::set).

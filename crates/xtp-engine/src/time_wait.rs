@@ -1,6 +1,6 @@
 //! The numbers an association ended with: what its end says to whatever comes late (§6.8), made from what was sent last.
 
-use crate::transmit::TransmitBatch;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{CONTROL_LEN, Control, Format, Header, Key, Options, Protection, Writer, serial_gt, size};
 
 /// Octets of the packet that says them.

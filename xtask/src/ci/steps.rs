@@ -161,6 +161,8 @@ pub(super) const STEPS: [Step; 27] = [
         place: "coverage",
         work: |rotation| {
             let places = [
+                "crates/xtp-core/src/",
+                "crates/xtp-congestion/src/",
                 "crates/xtp-engine/src/",
                 "crates/xtp-sim/src/",
                 "xtask/src/coverage/",
@@ -251,6 +253,8 @@ pub(super) const STEPS: [Step; 27] = [
                 "Cargo.lock",
                 "crates/xtp/",
                 "crates/xtp-io/",
+                "crates/xtp-core/",
+                "crates/xtp-congestion/",
                 "crates/xtp-engine/",
                 "crates/xtp-wire/",
             ];
@@ -369,7 +373,7 @@ fn real(rotation: &Rotation) -> Work {
     let places = [
         "crates/xtp-io/src/",
         "crates/xtp/src/carrier",
-        "crates/xtp-engine/src/path/",
+        "crates/xtp-core/src/path/",
         "xtask/src/real/narrow/",
     ];
     let changed = rotation

@@ -224,7 +224,7 @@ fn failure(line: &str) -> Option<String> {
 
 /// Builds the killers of these kinds in the copy, all with one call of cargo.
 pub(super) fn build(copy: &Path, target: &Path, seeds: u64, kinds: &[Kind]) -> Result<Vec<Killer>, String> {
-    let packages: BTreeSet<&str> = kinds.iter().map(|kind| kind.package()).collect();
+    let packages: BTreeSet<&str> = kinds.iter().flat_map(|kind| kind.packages()).copied().collect();
     let mut words = vec!["build", "--message-format=json-render-diagnostics"];
     words.extend(
         packages
@@ -298,11 +298,17 @@ fn killers(copy: &Path, program: &TestProgram, seeds: u64) -> Vec<Killer> {
             &["1", &seeds.to_string(), "--fail-fast"],
         )],
         // The seeds of the two worlds are a killer of their own, told one by one.
-        Kind::Units => vec![
+        Kind::Units if package == "xtp-engine" => vec![
             killer("worlds".to_owned(), &[WORLDS_TEST, "--exact", "--nocapture", one]),
             killer(whole, &["--skip", WORLDS_TEST, one]),
         ],
-        Kind::Wire | Kind::Engine | Kind::Proofs | Kind::Sockets | Kind::Facade | Kind::Files => {
+        Kind::Wire
+        | Kind::Engine
+        | Kind::Units
+        | Kind::Proofs
+        | Kind::Sockets
+        | Kind::Facade
+        | Kind::Files => {
             vec![killer(whole, &[one])]
         }
     }

@@ -10,7 +10,7 @@ pub(super) enum Kind {
     Wire,
     /// `crates/xtp-engine/tests`.
     Engine,
-    /// Tests beside the engine's code.
+    /// Tests beside the code of the engine and of what it is made of.
     Units,
     /// Seeds of the simulator.
     Seeds,
@@ -49,15 +49,16 @@ impl Kind {
         }
     }
 
-    /// The folder of the package whose programs they are.
-    pub(super) const fn package(self) -> &'static str {
+    /// The folders of the packages whose programs they are.
+    pub(super) const fn packages(self) -> &'static [&'static str] {
         match self {
-            Self::Wire => "xtp-wire",
-            Self::Engine | Self::Units => "xtp-engine",
-            Self::Seeds | Self::Proofs => "xtp-sim",
-            Self::Sockets => "xtp-io",
-            Self::Facade => "xtp",
-            Self::Files => "xtp-cli",
+            Self::Wire => &["xtp-wire"],
+            Self::Engine => &["xtp-engine"],
+            Self::Units => &["xtp-core", "xtp-congestion", "xtp-engine"],
+            Self::Seeds | Self::Proofs => &["xtp-sim"],
+            Self::Sockets => &["xtp-io"],
+            Self::Facade => &["xtp"],
+            Self::Files => &["xtp-cli"],
         }
     }
 
@@ -87,7 +88,7 @@ impl Kind {
     pub(super) fn of_program(package: &str, name: &str) -> Option<Self> {
         match (package, name) {
             ("xtp-wire", _) => Some(Self::Wire),
-            ("xtp-engine", "src/lib.rs") => Some(Self::Units),
+            ("xtp-core" | "xtp-congestion", _) | ("xtp-engine", "src/lib.rs") => Some(Self::Units),
             ("xtp-engine", _) => Some(Self::Engine),
             ("xtp-sim", SEEDS) => Some(Self::Seeds),
             ("xtp-sim", _) => Some(Self::Proofs),

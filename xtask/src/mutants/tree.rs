@@ -8,7 +8,16 @@ use super::resolve;
 use super::rewrite::rewrite;
 
 /// The crates whose tests and programs are the killers; those they depend on are copied with them.
-pub(super) const TESTED: [&str; 6] = ["xtp-wire", "xtp-engine", "xtp-sim", "xtp-io", "xtp", "xtp-cli"];
+pub(super) const TESTED: [&str; 8] = [
+    "xtp-wire",
+    "xtp-core",
+    "xtp-congestion",
+    "xtp-engine",
+    "xtp-sim",
+    "xtp-io",
+    "xtp",
+    "xtp-cli",
+];
 
 /// The crate that everything mutated depends on, if need be in the copy alone: the number of the chosen mutant is kept there.
 const BASE: &str = "xtp-wire";

@@ -9,7 +9,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("xtp-wire", &[]),
     ("xtp-io", &[]),
     ("xtp-link", &[]),
-    ("xtp-engine", &["xtp-wire"]),
+    ("xtp-core", &["xtp-wire"]),
+    ("xtp-congestion", &["xtp-core", "xtp-wire"]),
+    ("xtp-engine", &["xtp-congestion", "xtp-core", "xtp-wire"]),
     ("xtp-transport", &["xtp-engine", "xtp-io", "xtp-wire"]),
     ("xtp-sim", &["xtp-engine", "xtp-link", "xtp-wire"]),
     // `xtp sim` is a command like the others; the simulator sits beside, not below.
@@ -49,7 +51,7 @@ const IMPURE: &[&str] = &[
 ];
 
 /// Crates whose normal dependencies must not be [`IMPURE`].
-const PURE: &[&str] = &["xtp-wire", "xtp-engine"];
+const PURE: &[&str] = &["xtp-wire", "xtp-core", "xtp-congestion", "xtp-engine"];
 
 pub(super) fn check(file: &Source, findings: &mut Vec<Finding>) {
     let Some(name) = package_name(file) else { return };

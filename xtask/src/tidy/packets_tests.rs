@@ -14,7 +14,7 @@ fn layouts_and_checksums_belong_to_the_wire() {
                 let sum = Checksum::new(); // seal\nlet sealed = resealed(\"seal\");\n";
     for path in [
         "crates/xtp-engine/src/context/plan.rs",
-        "crates/xtp-engine/src/transmit.rs",
+        "crates/xtp-core/src/transmit.rs",
         "crates/xtp/src/carrier.rs",
     ] {
         assert_eq!(lines(path, false, text), [2, 3, 4, 5], "{path}");
@@ -45,7 +45,7 @@ fn option_bits_are_for_those_who_carry_out_the_rules() {
         assert_eq!(lines(path, false, text), [0; 0], "{path}");
     }
     for path in [
-        "crates/xtp-engine/src/send/queue.rs",
+        "crates/xtp-core/src/send/queue.rs",
         "crates/xtp-engine/src/engine/opening.rs",
         "crates/xtp-engine/src/driver/input.rs",
         "crates/xtp/src/carrier.rs",

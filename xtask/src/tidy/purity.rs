@@ -64,7 +64,7 @@ pub(super) fn check(file: &Source, is_test: bool, findings: &mut Vec<Finding>) {
     check_root(file, findings);
     let in_src = file.path.contains("/src/");
     match file.crate_name() {
-        Some("xtp-engine") if in_src && !is_test => {
+        Some("xtp-core" | "xtp-congestion" | "xtp-engine") if in_src && !is_test => {
             check_paths(file, ENGINE, findings);
             check_engine_words(file, findings);
         }
@@ -149,7 +149,7 @@ fn check_engine_words(file: &Source, findings: &mut Vec<Finding>) {
                 findings.push(Finding::new(
                     &file.path,
                     line,
-                    format!("xtp-engine must not use `{word}`: {reason}"),
+                    format!("the engine must not use `{word}`: {reason}"),
                 ));
             }
         }

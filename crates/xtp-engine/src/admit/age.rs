@@ -3,8 +3,8 @@
 use core::hash::BuildHasher;
 use core::net::IpAddr;
 
-use crate::hash::{KeyedState, address_octets};
-use crate::time::Time;
+use xtp_core::hash::{KeyedState, address_octets};
+use xtp_core::time::Time;
 
 /// Groups of source addresses that share an eviction time.
 const BUCKETS: usize = 1_024;

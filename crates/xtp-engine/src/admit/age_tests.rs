@@ -3,9 +3,9 @@
 use core::net::{IpAddr, Ipv4Addr};
 
 use super::{Ages, widen};
-use crate::hash::KeyedState;
-use crate::time::Time;
 use core::time::Duration;
+use xtp_core::hash::KeyedState;
+use xtp_core::time::Time;
 
 /// 2026 or so, in milliseconds.
 const UTC: u64 = 1_790_000_000_000;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::lru::Lru;
-use crate::hash::KeyedState;
-use crate::time::Time;
+use xtp_core::hash::KeyedState;
+use xtp_core::time::Time;
 
 /// How long a client is remembered after its last packet.
 pub(super) const LIFE: Duration = Duration::from_secs(60);

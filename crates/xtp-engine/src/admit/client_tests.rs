@@ -5,8 +5,8 @@ use core::time::Duration;
 use smallvec::SmallVec;
 
 use super::{Clients, LIFE, MAX_HELD, SPOTS, Spot, Word};
-use crate::hash::KeyedState;
-use crate::time::Time;
+use xtp_core::hash::KeyedState;
+use xtp_core::time::Time;
 
 fn at(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)

@@ -2,7 +2,7 @@
 
 use xtp_wire::{Format, Options, service};
 
-use crate::time::Time;
+use xtp_core::time::Time;
 
 /// DIAG packets a second (§7.5).
 pub(crate) const DIAGS_A_SECOND: u32 = 100;

@@ -5,7 +5,7 @@ use core::time::Duration;
 use xtp_wire::{Format, Options, service};
 
 use super::{DiagLimiter, is_pure_datagram, may_be_answered};
-use crate::time::Time;
+use xtp_core::time::Time;
 
 #[test]
 fn a_hundred_at_once_and_a_hundred_a_second() {

@@ -11,7 +11,7 @@ use core::num::NonZeroU64;
 use core::time::Duration;
 
 use crate::config::Started;
-use crate::time::Time;
+use xtp_core::time::Time;
 
 /// Longest life of a copy of a packet in the network: as long a young instance does not take what names no instance.
 pub(crate) const LIFE_OF_A_COPY: Duration = Duration::from_secs(50);

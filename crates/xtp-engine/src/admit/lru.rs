@@ -4,7 +4,7 @@ use core::cell::Cell;
 use core::hash::Hash;
 
 use super::list::{List, Slab};
-use crate::hash::{KeyedMap, KeyedState, give_back};
+use xtp_core::hash::{KeyedMap, KeyedState, give_back};
 
 /// At most `capacity` entries; one more pushes out the one not used for longest.
 pub(super) struct Lru<K, V> {

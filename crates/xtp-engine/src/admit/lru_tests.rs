@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::Lru;
-use crate::hash::KeyedState;
+use xtp_core::hash::KeyedState;
 
 #[test]
 fn a_table_of_no_entries_gives_everything_back() {

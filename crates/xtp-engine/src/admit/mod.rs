@@ -27,13 +27,13 @@ pub(crate) use tombstone::{Answer, Incoming, Tombstone, TombstoneRef};
 pub(crate) use validated::Validated;
 
 use crate::config::EngineConfig;
-use crate::hash::{KeyedState, Source};
-use crate::time::Time;
-use crate::time::sleep::{LATE, READING, slept};
 use age::{Ages, LIFE_OF_A_FIRST, widen};
 use client::{Clients, Word};
 use lru::Lru;
 use tombstone::Tombstones;
+use xtp_core::hash::{KeyedState, Source};
+use xtp_core::time::Time;
+use xtp_core::time::sleep::{LATE, READING, slept};
 
 /// How long a pure datagram is known again.
 const DATAGRAM_LIFE: Duration = Duration::from_secs(2);

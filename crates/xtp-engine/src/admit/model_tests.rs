@@ -9,8 +9,8 @@ use xtp_wire::ClientId;
 
 use super::{Answer, AtMostOnce, Incoming, Tombstone, Verdict};
 use crate::config::{EngineConfig, Started};
-use crate::time::Time;
 use crate::time_wait::TimeWait;
+use xtp_core::time::Time;
 
 const UTC: u64 = 1_790_000_000_000;
 const START: u64 = UTC - 1_000;

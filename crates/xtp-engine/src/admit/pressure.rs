@@ -3,8 +3,8 @@
 use core::net::{IpAddr, SocketAddr};
 
 use super::lru::Lru;
-use crate::hash::{KeyedState, Source, address_octets};
-use crate::time::Time;
+use xtp_core::hash::{KeyedState, Source, address_octets};
+use xtp_core::time::Time;
 
 /// Sources whose rate is watched at once. A flood from more of them runs into the half-open limit instead.
 const SOURCES: usize = 8_192;

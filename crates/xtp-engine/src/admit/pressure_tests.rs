@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
 
 use super::{COOKIES, COOKIES_EACH, Credentials, Decision, Pressure, SOURCES};
-use crate::time::Time;
+use xtp_core::time::Time;
 
 const NOBODY: Credentials = Credentials {
     token: false,

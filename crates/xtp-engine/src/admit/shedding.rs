@@ -6,8 +6,8 @@ use core::net::IpAddr;
 use core::time::Duration;
 
 use super::pressure::{SECOND, within_ahead};
-use crate::hash::{KeyedState, address_octets};
-use crate::time::Time;
+use xtp_core::hash::{KeyedState, address_octets};
+use xtp_core::time::Time;
 
 /// Datagrams a second, of all sources together, that are taken whatever happens.
 const ALL: u64 = 16_384;

@@ -3,7 +3,7 @@
 use core::net::{IpAddr, Ipv4Addr};
 
 use super::{ALL, BEHIND, BUCKETS, CALM, EACH, SAVED, SECOND, Shedding};
-use crate::time::Time;
+use xtp_core::time::Time;
 
 /// What may come at once.
 const AT_ONCE: u64 = ALL * SAVED / SECOND;

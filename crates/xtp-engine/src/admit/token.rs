@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use xtp_wire::Token;
 
-use crate::hash::address_octets;
+use xtp_core::hash::address_octets;
 
 /// Seconds a secret mints; the one before stays good for checking, so a token outlives its 10 minutes.
 const EPOCH_SECONDS: u64 = 3_600;

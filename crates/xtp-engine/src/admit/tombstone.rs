@@ -13,9 +13,9 @@ use xtp_wire::{Key, Options};
 use super::list::{List, Slab};
 use super::lru::Lru;
 use super::sooner;
-use crate::hash::{KeyedMap, KeyedState, Source, give_back};
-use crate::time::Time;
 use crate::time_wait::{FINAL_OCTETS, TimeWait};
+use xtp_core::hash::{KeyedMap, KeyedState, Source, give_back};
+use xtp_core::time::Time;
 
 /// Life once the peer's END came: no FIRST can follow any more, only duplicates.
 const ENDED_LIFE: Duration = Duration::from_secs(30);

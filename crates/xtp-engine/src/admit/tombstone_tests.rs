@@ -9,9 +9,9 @@ use xtp_wire::Key;
 use super::{
     Answer, CACHE_OCTETS, FINAL_OCTETS, Incoming, Record, Remains, Tombstone, TombstoneRef, Tombstones,
 };
-use crate::hash::KeyedState;
-use crate::time::Time;
 use crate::time_wait::TimeWait;
+use xtp_core::hash::KeyedState;
+use xtp_core::time::Time;
 
 const KEY: u64 = 77;
 const OWN: u64 = 88;

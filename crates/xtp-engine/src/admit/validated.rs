@@ -4,8 +4,8 @@ use core::net::IpAddr;
 use core::time::Duration;
 
 use super::lru::Lru;
-use crate::hash::{KeyedState, address_octets};
-use crate::time::Time;
+use xtp_core::hash::{KeyedState, address_octets};
+use xtp_core::time::Time;
 
 /// How long a proof is remembered.
 const LIFE: Duration = Duration::from_secs(600);

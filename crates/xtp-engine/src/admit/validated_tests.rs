@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
 
 use super::{BATCH, Validated};
-use crate::time::Time;
+use xtp_core::time::Time;
 
 fn host(n: u32) -> IpAddr {
     IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0000 + n))

@@ -6,7 +6,7 @@ use super::input::{SHARE_FROM, is_worth_sharing};
 use super::reader::ReaderState;
 use super::{Context, Doubt, Env, Role, State};
 use crate::options::ErrorControl;
-use crate::transmit::Datagram;
+use xtp_core::transmit::Datagram;
 use xtp_wire::{Caps, Header, Options, Run, serial_gt};
 
 /// Packets with these are taken one by one.

@@ -2,9 +2,9 @@
 
 use super::Context;
 use crate::event::ListenerId;
-use crate::fields::Fields;
 use crate::listener::Place;
 use core::net::IpAddr;
+use xtp_core::fields::Fields;
 
 /// Where one waited.
 pub(crate) struct Waiting {

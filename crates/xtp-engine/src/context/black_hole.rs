@@ -7,8 +7,8 @@
 //! would be sent the same again and again.
 
 use super::Context;
-use crate::time::Time;
 use core::time::Duration;
+use xtp_core::time::Time;
 use xtp_wire::size;
 
 /// Handshakes in a row that were answered while nothing of what left before them arrived.

@@ -3,7 +3,7 @@
 
 use super::reader::ReaderState;
 use super::{Awaited, Context, Exchange, Role};
-use crate::control::flow::ReaderCredit;
+use xtp_core::control::flow::ReaderCredit;
 
 impl Context {
     /// Octets this association keeps or promised to keep.

@@ -6,13 +6,13 @@ use super::timers::Timer;
 use super::writer::WriterState;
 use super::{Context, Doubt, Env, Hint, Opening, Restart, Role, State, Transition};
 use crate::admit::AgeRefusal;
-use crate::congestion::Controller;
 use crate::error::{CloseReason, DiagReason};
 use crate::event::Event;
 use crate::plausible::is_part_of_it;
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use core::time::Duration;
+use xtp_congestion::Controller;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{Caps, DiagCode, DiagValue, Header, Options, Packet, service};
 
 /// An inactive context answers at most once in this time (§6.8).

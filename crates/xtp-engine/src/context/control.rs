@@ -3,13 +3,13 @@
 use super::timers::Timer;
 use super::writer::{Within, WriterState};
 use super::{Context, Env, State, Transition};
-use crate::congestion::{Ack, Controller, Lost};
 use crate::error::CloseReason;
 use crate::event::Event;
-use crate::options::Rate;
-use crate::send::{Judge, NEVER, Overtaken, Told, Verdict};
-use crate::time::Time;
 use core::time::Duration;
+use xtp_congestion::{Ack, Controller, Lost};
+use xtp_core::Rate;
+use xtp_core::send::{Judge, NEVER, Overtaken, Told, Verdict};
+use xtp_core::time::Time;
 use xtp_wire::{
     Body, Caps, Control, DELAY_NONE, Format, Header, Options, Spans, Tlv, Traffic, Xcntl, XcntlFlags,
     serial_gt,

@@ -6,10 +6,10 @@ use super::plan::Planned;
 use super::reader::{Owed, ReaderState, Refusal};
 use super::writer::WriterState;
 use super::{Context, Env};
-use crate::congestion::{Controller, Sent};
-use crate::transmit::{Ecn, TransmitBatch};
 use bytes::Bytes;
 use smallvec::SmallVec;
+use xtp_congestion::{Controller, Sent};
+use xtp_core::transmit::{Ecn, TransmitBatch};
 use xtp_wire::{
     Caps, Control, EncodeError, Format, Header, Options, Protection, TAG_LEN, Writer, XDATA_LEN, size,
 };

@@ -5,9 +5,9 @@ use super::reader::{Owed, ReaderState, Refusal};
 use super::writer::{Blocked, WriterState};
 use super::{Context, Role, State};
 use crate::config::EngineConfig;
-use crate::congestion::Controller;
 use crate::options::Confirm;
-use crate::time::Time;
+use xtp_congestion::Controller;
+use xtp_core::time::Time;
 use xtp_wire::{Caps, Options};
 
 /// Uncovered packets that never ask, however small the window (§3.5(b)).

@@ -7,12 +7,12 @@ use super::exchange::{TaggedMessage, Unit};
 use super::express::Arrival;
 use super::plan::{Planned, Stop};
 use super::{Context, Env};
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use bytes::Bytes;
 use core::iter::once;
 use core::slice;
 use smallvec::SmallVec;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{DataSegment, XDATA_LEN, heads_len};
 
 /// A turn in which only data left, and that is not accounted for yet: neither are its [`Transmission`]s.

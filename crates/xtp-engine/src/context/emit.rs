@@ -8,12 +8,12 @@ use super::reader::Owed;
 use super::timers::Timer;
 use super::writer::{Blocked, OpenDreq};
 use super::{Context, Env, State, Transition};
-use crate::congestion::Controller;
-use crate::control::rate::TokenBucket;
 use crate::error::CloseReason;
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use bytes::Bytes;
+use xtp_congestion::Controller;
+use xtp_core::control::rate::TokenBucket;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{CONTROL_LEN, Format, Options, TAG_LEN, size};
 
 impl Context {

@@ -3,9 +3,9 @@
 
 use super::Context;
 use super::input::is_worth_sharing;
-use crate::recv::{Item, Payload};
-use crate::transmit::Datagram;
 use bytes::Bytes;
+use xtp_core::recv::{Item, Payload};
+use xtp_core::transmit::Datagram;
 use xtp_wire::{DataSegment, TAG_LEN};
 
 /// What goes from a user into packets, or from packets to a user.

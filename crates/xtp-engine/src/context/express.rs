@@ -13,10 +13,10 @@ use super::reader::{PeerModes, ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
 use super::{Context, Env, Role, State};
-use crate::recv::Payload;
-use crate::time::Time;
-use crate::transmit::{Datagram, Ecn};
 use core::time::Duration;
+use xtp_core::recv::Payload;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, Ecn};
 use xtp_wire::{Body, Caps, Control, DataSegment, Header, Options, Packet, XdataHead, serial_gt};
 
 /// A writer idle for less than this has not lost anything of its window: WTIMER is never shorter (§5.3).

@@ -6,8 +6,8 @@
 
 use super::input::Input;
 use super::{Context, Env};
-use crate::time::Time;
-use crate::transmit::{Datagram, Ecn};
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, Ecn};
 use xtp_wire::{Body, DataSegment, Format, Header, Options, Packet};
 
 /// Packets of the longest train: more octets than that are better gathered where they lie than copied behind one another.

@@ -1,9 +1,9 @@
 //! One parsed packet and how it came, as `receive` sees it.
 
-use crate::recv::Payload;
-use crate::transmit::Ecn;
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
+use xtp_core::recv::Payload;
+use xtp_core::transmit::Ecn;
 use xtp_wire::Packet;
 
 /// A packet on its way into a context.

@@ -11,10 +11,10 @@ use super::reader::ReaderState;
 use crate::error::CloseReason;
 use crate::event::ContextId;
 use crate::matching::{Matched, Origin, PostedId, ReceiveError, Turn};
-use crate::recv::{Item, Reassembly};
 use bytes::Bytes;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
+use xtp_core::recv::{Item, Reassembly};
 use xtp_wire::TAG_LEN;
 
 /// Octets of memory that a whole message takes beside its own: in the lists that know of it, and of the chunk that it lies in.

@@ -1,8 +1,8 @@
 //! How much lies in the carrier of a near peer (§5.1): the system that keeps it counts more than octets.
 
 use super::Context;
-use crate::congestion::Control;
-use crate::path::rtt::NEAR;
+use xtp_congestion::Control;
+use xtp_core::path::rtt::NEAR;
 
 /// What is counted for a datagram besides its octets.
 const DATAGRAM: u64 = 768;

@@ -12,21 +12,23 @@ use super::setup::{DEFAULT_SPANS, Identity, Parts};
 use super::timers::Timers;
 use super::writer::{ReplyGap, Requests, Wanted, Writer, WriterState};
 use super::{Context, Doubt, FirstFormat, Renegotiation, Role, State};
-use crate::congestion::Control;
-use crate::control::ecn::{EcnCounter, EcnSender};
-use crate::control::flow::{ReaderCredit, WriterCredit};
-use crate::control::growth::Growth;
-use crate::control::pacer::Pacer;
-use crate::control::rate::TokenBucket;
 use crate::event::ContextId;
-use crate::options::{Confirm, CongestionKind, Rate, Tuning};
-use crate::path::mtu::MtuSearch;
-use crate::path::rtt::Rtt;
-use crate::recv::Reassembly;
-use crate::send::{Inflight, SendQueue, SentRing};
+use crate::options::{Confirm, Tuning};
 use crate::stats::ContextStats;
-use crate::time::Time;
 use core::net::SocketAddr;
+use xtp_congestion::CongestionKind;
+use xtp_congestion::Control;
+use xtp_core::Rate;
+use xtp_core::control::ecn::{EcnCounter, EcnSender};
+use xtp_core::control::flow::{ReaderCredit, WriterCredit};
+use xtp_core::control::growth::Growth;
+use xtp_core::control::pacer::Pacer;
+use xtp_core::control::rate::TokenBucket;
+use xtp_core::path::mtu::MtuSearch;
+use xtp_core::path::rtt::Rtt;
+use xtp_core::recv::Reassembly;
+use xtp_core::send::{Inflight, SendQueue, SentRing};
+use xtp_core::time::Time;
 use xtp_wire::{Caps, size};
 
 /// What of a context the next one in its memory goes on with: short queues, empty.
@@ -242,7 +244,7 @@ fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: 
         peer_bucket: TokenBucket::new(Rate::default(), now),
         own_bucket: TokenBucket::new(own_rate(parts, kind, segment), now),
         control: Control::new(kind, segment),
-        pacer: Pacer::new(),
+        pacer: Pacer::default(),
         share: None,
         wanted: Wanted::default(),
         delivered: 0,

@@ -3,8 +3,8 @@
 use super::stated::Stated;
 use super::{Context, Env, Opening, Role};
 use crate::options::Tuning;
-use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
+use xtp_core::transmit::{Ecn, Route, TransmitBatch};
 use xtp_wire::{
     Body, Caps, Control, DataSegment, EncodeError, First, Format, Header, Options, Traffic, Writer, size,
 };

@@ -15,16 +15,16 @@ use super::share::Share;
 use super::timers::{Timer, Timers};
 use super::writer::{Requests, Writer, WriterState};
 use super::{Context, FirstFormat, Opening, Role, State};
-use crate::congestion::{Control, Controller};
-use crate::control::pacer::Pacer;
-use crate::control::rate::TokenBucket;
 use crate::event::{ContextId, ListenerId};
-use crate::fields::{FieldReader, FieldWriter, Fields};
 use crate::options::{Confirm, ErrorControl, Tuning};
-use crate::path::migration::PathValidation;
-use crate::recv::ReceiverWindow;
 use crate::stats::ContextStats;
 use std::sync::Arc;
+use xtp_congestion::{Control, Controller};
+use xtp_core::control::pacer::Pacer;
+use xtp_core::control::rate::TokenBucket;
+use xtp_core::fields::{FieldReader, FieldWriter, Fields};
+use xtp_core::path::migration::PathValidation;
+use xtp_core::recv::ReceiverWindow;
 use xtp_wire::{Caps, Token};
 
 /// A context at rest.

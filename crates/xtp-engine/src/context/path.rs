@@ -4,13 +4,13 @@ use super::input::Input;
 use super::packets::{Draft, Travel};
 use super::timers::Timer;
 use super::{Context, Env, State};
-use crate::congestion::Controller;
 use crate::event::Event;
-use crate::path::migration::Action;
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use core::net::SocketAddr;
 use core::time::Duration;
+use xtp_congestion::Controller;
+use xtp_core::path::migration::Action;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{Caps, Format, Options, Path, PathKind, serial_gt, size};
 
 /// PATH packets waiting to leave.
@@ -31,7 +31,7 @@ const SEGMENTS_BEFORE_PROBING: u64 = 20;
 /// When a FIRST that this host did not let leave is repeated.
 const NOT_SENT: Duration = Duration::from_millis(100);
 /// Octets of a PATH packet without padding.
-const PATH_OCTETS: usize = crate::path::migration::CHALLENGE_OCTETS as usize;
+const PATH_OCTETS: usize = xtp_core::path::migration::CHALLENGE_OCTETS as usize;
 
 impl Context {
     /// A valid packet from an address outside the peer's set (§7.6). False: it is not to be used.

@@ -1,7 +1,7 @@
 //! Where the peer is, what it was sent and what came from it (§7.6, §7.4).
 
-use crate::path::migration::PathValidation;
 use core::net::{IpAddr, SocketAddr};
+use xtp_core::path::migration::PathValidation;
 use xtp_wire::serial_gt;
 
 /// The peer's address and what is known about it.
@@ -20,7 +20,7 @@ pub(crate) struct Peer {
     pub(crate) proof: Proof,
     pub(crate) proving: u32,
     pub(crate) paths: PathValidation,
-    pub(crate) mtu: crate::path::mtu::MtuSearch,
+    pub(crate) mtu: xtp_core::path::mtu::MtuSearch,
     /// Largest datagram that will ever be tried on this path.
     pub(crate) largest_datagram: usize,
 }
@@ -46,7 +46,7 @@ impl Peer {
     pub(crate) fn new(
         addr: SocketAddr,
         local: Option<IpAddr>,
-        mtu: crate::path::mtu::MtuSearch,
+        mtu: xtp_core::path::mtu::MtuSearch,
         largest_datagram: usize,
     ) -> Self {
         Self {

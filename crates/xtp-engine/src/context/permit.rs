@@ -8,9 +8,9 @@ use super::express_train::LONGEST_TRAIN;
 use super::plan::Stop;
 use super::writer::Blocked;
 use super::{Context, Env, Role};
-use crate::congestion::{Control, Controller};
-use crate::time::Time;
 use core::time::Duration;
+use xtp_congestion::{Control, Controller};
+use xtp_core::time::Time;
 use xtp_wire::{XDATA_LEN, heads_len};
 
 /// What is left of each gate while packets are planned. Credit is not among them: what it allows depends on where a segment ends.

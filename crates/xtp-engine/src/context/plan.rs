@@ -5,11 +5,11 @@ use super::permit::Gates;
 use super::writer::{Blocked, WriterState};
 use super::{Context, Role, State};
 use crate::config::EngineConfig;
-use crate::control::flow::Allowed;
-use crate::send::Cut;
-use crate::time::Time;
-use crate::transmit::MAX_SEGMENTS;
 use smallvec::SmallVec;
+use xtp_core::control::flow::Allowed;
+use xtp_core::send::Cut;
+use xtp_core::time::Time;
+use xtp_core::transmit::MAX_SEGMENTS;
 use xtp_wire::{Caps, TAG_LEN, XDATA_LEN, size};
 
 /// A segment worth sending.

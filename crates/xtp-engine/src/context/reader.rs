@@ -1,12 +1,12 @@
 //! The receiver half: what came, what is missing, what was promised, what is owed.
 
 use super::matched::Held;
-use crate::control::ecn::EcnCounter;
-use crate::control::flow::ReaderCredit;
-use crate::control::growth::Growth;
 use crate::options::ErrorControl;
-use crate::recv::{Assembly, Reassembly, ReceiverWindow};
-use crate::time::Time;
+use xtp_core::control::ecn::EcnCounter;
+use xtp_core::control::flow::ReaderCredit;
+use xtp_core::control::growth::Growth;
+use xtp_core::recv::{Assembly, Reassembly, ReceiverWindow};
+use xtp_core::time::Time;
 use xtp_wire::serial_gt;
 
 /// State of this half (§6.3).

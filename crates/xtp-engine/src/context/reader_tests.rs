@@ -1,7 +1,7 @@
 //! Which packet is the newest.
 
 use crate::context::Context;
-use crate::time::Time;
+use xtp_core::time::Time;
 
 #[test]
 fn the_newest_packet_is_known_across_the_wrap_and_overtaken_ones_are_not_it() {

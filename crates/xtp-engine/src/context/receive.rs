@@ -8,9 +8,9 @@ use super::{Context, Doubt, Env, FirstFormat, Role, State, Transition};
 use crate::error::CloseReason;
 use crate::event::Event;
 use crate::plausible::{ECHO_AGE, WIDE, status_is_possible};
-use crate::recv::{Assembly, Payload};
-use crate::time::Time;
 use core::time::Duration;
+use xtp_core::recv::{Assembly, Payload};
+use xtp_core::time::Time;
 use xtp_wire::{Body, Control, DataSegment, Format, Header, Options, Traffic, serial_gt};
 
 /// Lower bound of W (§2.9).
@@ -420,7 +420,7 @@ impl Context {
             let whole = assembly.into_bytes();
             self.reader
                 .store
-                .insert_unreliable(start, None, crate::recv::Payload::Shared(whole), true);
+                .insert_unreliable(start, None, xtp_core::recv::Payload::Shared(whole), true);
             self.reader.state = ReaderState::Done;
             self.announce_readable(env);
             self.finish(CloseReason::Normal, env);

@@ -4,8 +4,8 @@ use super::reader::Owed;
 use super::timers::Timer;
 use super::{Context, Doubt, Env, State};
 use crate::stats::ContextStats;
-use crate::time::Time;
 use core::time::Duration;
+use xtp_core::time::Time;
 
 /// What keeps a context from being parked.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use super::timers::{Timer, Timers};
 use super::writer::{ReplyGap, Requests};
 use super::{Context, Doubt, Env, Restart, State};
 use crate::admit::AgeRefusal;
-use crate::send::{Inflight, SentRing};
-use crate::time::Time;
+use xtp_core::send::{Inflight, SentRing};
+use xtp_core::time::Time;
 use xtp_wire::Caps;
 
 impl Context {

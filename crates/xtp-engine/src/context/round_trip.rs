@@ -6,8 +6,8 @@
 //! (SREQ) on an answer that it gives anyhow.
 
 use super::Context;
-use crate::time::Time;
 use core::time::Duration;
+use xtp_core::time::Time;
 use xtp_wire::Options;
 
 /// Samples after which a reader asks no more. The least of them is taken: one alone may have met a queue or a pause.

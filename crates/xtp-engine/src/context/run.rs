@@ -3,8 +3,8 @@
 use super::data::Transmission;
 use super::plan::Planned;
 use super::{Context, Env};
-use crate::transmit::TransmitBatch;
 use smallvec::SmallVec;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{Format, Header, Options, size};
 
 impl Context {

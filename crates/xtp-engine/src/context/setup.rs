@@ -6,15 +6,16 @@ use super::reader::{ReaderState, Refusal};
 use super::writer::WriterState;
 use super::{Context, Env, Role};
 use crate::config::EngineConfig;
-use crate::control::flow::{ReaderCredit, WriterCredit};
 use crate::event::{ContextId, ListenerId};
-use crate::options::{CongestionKind, OpenOptions, Tuning};
-use crate::path::LEAST_DATAGRAM;
-use crate::path::mtu::MtuSearch;
-use crate::time::Time;
+use crate::options::{OpenOptions, Tuning};
 use core::net::{IpAddr, SocketAddr};
 use core::num::NonZeroU64;
 use core::time::Duration;
+use xtp_congestion::CongestionKind;
+use xtp_core::control::flow::{ReaderCredit, WriterCredit};
+use xtp_core::path::LEAST_DATAGRAM;
+use xtp_core::path::mtu::MtuSearch;
+use xtp_core::time::Time;
 use xtp_wire::{Address, Caps, ClientId, First, GroupPoint, Header, Options, Token, Traffic};
 
 /// maxdata where none is stated (§1.7).

@@ -3,9 +3,9 @@
 use super::Context;
 use super::plan::Stop;
 use crate::config::EngineConfig;
-use crate::congestion::{Control, Controller};
-use crate::control::route::Route;
-use crate::time::Time;
+use xtp_congestion::{Control, Controller};
+use xtp_core::control::route::Route;
+use xtp_core::time::Time;
 
 /// Its part of a [`Route`].
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,8 @@
 //! without one in its options.
 
 use super::{Opening, setup::DEFAULT_SPANS};
-use crate::options::Rate;
 use core::num::NonZeroU64;
+use xtp_core::Rate;
 use xtp_wire::{
     BasicTraffic, Caps, ClientId, ExtendedTraffic, ExtendedTrafficBuilder, GroupPoint, Tlv, Tlvs, Token,
     Traffic,

@@ -6,10 +6,10 @@ use super::writer::WriterState;
 use super::{Context, Env, Role};
 use crate::error::CloseReason;
 use crate::options::ErrorControl;
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use smallvec::SmallVec;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{
     Body, Caps, DELAY_NONE, DIAG_LEN, Diag, DiagCode, Format, Options, SPAN_LEN, Span, Spans, TCNTL_LEN,
     XCNTL_LEN, Xcntl, XcntlFlags, size,

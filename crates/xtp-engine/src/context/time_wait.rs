@@ -5,10 +5,10 @@ use super::timers::Timer;
 use super::{Context, FirstFormat, Role, State};
 use crate::admit::Tombstone;
 use crate::error::CloseReason;
-use crate::time::Time;
 use crate::time_wait::TimeWait;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
+use xtp_core::time::Time;
 use xtp_wire::{Key, Options, Packet};
 
 /// An end that answers stragglers and does nothing else.

@@ -6,14 +6,14 @@ use super::plan::Planned;
 use super::timers::Timer;
 use super::writer::{Blocked, WriterState};
 use super::{Context, Doubt, Env, Hint, Opening, Role, State, Transition};
-use crate::congestion::Controller;
 use crate::error::{CloseReason, DiagReason};
 use crate::options::Confirm;
-use crate::path::hint::is_recent;
-use crate::time::Time;
-use crate::time::sleep::{READING, slept};
-use crate::transmit::TransmitBatch;
 use core::time::Duration;
+use xtp_congestion::Controller;
+use xtp_core::path::hint::is_recent;
+use xtp_core::time::Time;
+use xtp_core::time::sleep::{READING, slept};
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{DiagValue, Options};
 
 /// FIRST repeats carry the same data twice, then a prefix that fits every path (§2.4.2).

@@ -1,7 +1,7 @@
 //! Deadlines of a context: a fixed array, compared at every poll, no timer objects (§3.7).
 
-use crate::time::Time;
 use core::time::Duration;
+use xtp_core::time::Time;
 
 /// Which deadline.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

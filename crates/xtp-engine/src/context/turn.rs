@@ -7,12 +7,12 @@ use super::timers::Timer;
 use super::writer::WriterState;
 use super::{Context, Env, Role, State};
 use crate::config::EngineConfig;
-use crate::congestion::Controller;
-use crate::hash::scramble;
-use crate::options::Rate;
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use core::time::Duration;
+use xtp_congestion::Controller;
+use xtp_core::Rate;
+use xtp_core::hash::scramble;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{Caps, size};
 
 /// Size of a padded FIRST (§7.3).

@@ -4,14 +4,15 @@ use super::modes::AutoClose;
 use super::reader::{ReaderState, UNTOLD};
 use super::writer::WriterState;
 use super::{Context, Env, Role, State};
-use crate::congestion::Controller;
 use crate::error::{CloseReason, Error};
 use crate::event::{MarkId, Read};
-use crate::frames::Framed;
-use crate::options::{Confirm, ErrorControl, Rate};
-use crate::recv::Item;
-use crate::recv::octets::Octets;
+use crate::options::{Confirm, ErrorControl};
 use bytes::Bytes;
+use xtp_congestion::Controller;
+use xtp_core::Rate;
+use xtp_core::frames::Framed;
+use xtp_core::recv::Item;
+use xtp_core::recv::octets::Octets;
 use xtp_wire::service;
 
 /// Longest unacknowledged datagram (§4.8, §5.2.1).

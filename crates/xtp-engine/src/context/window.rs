@@ -5,10 +5,11 @@
 
 use super::input::Input;
 use super::{Context, Env};
-use crate::congestion::Control;
-use crate::options::{ErrorControl, Rate};
-use crate::recv::{Arrival, ReceiverWindow};
-use crate::transmit::Ecn;
+use crate::options::ErrorControl;
+use xtp_congestion::Control;
+use xtp_core::Rate;
+use xtp_core::recv::Arrival;
+use xtp_core::transmit::Ecn;
 use xtp_wire::{Caps, Options, Xcntl, XcntlFlags};
 
 /// Octets as the u32 of a TLV.
@@ -29,9 +30,7 @@ impl Context {
 
     /// The peer's writer wants a window.
     pub(super) fn begin_window(&mut self) {
-        self.reader
-            .window
-            .get_or_insert_with(|| Box::new(ReceiverWindow::new()));
+        self.reader.window.get_or_insert_default();
     }
 
     /// A packet with data was stored, or found no place; `before`: one past the last octet in order before.

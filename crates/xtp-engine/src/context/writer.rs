@@ -1,15 +1,16 @@
 //! The sender half: what was written, what was sent, what is known to have arrived, and what was asked.
 
 use super::modes::mode_bits;
-use crate::congestion::Control;
-use crate::control::flow::WriterCredit;
-use crate::control::pacer::Pacer;
-use crate::control::rate::TokenBucket;
-use crate::options::{Confirm, Rate, Tuning};
-use crate::send::{Inflight, Reordering, SendQueue, SentRing};
-use crate::time::Time;
+use crate::options::{Confirm, Tuning};
 use core::time::Duration;
 use smallvec::SmallVec;
+use xtp_congestion::Control;
+use xtp_core::Rate;
+use xtp_core::control::flow::WriterCredit;
+use xtp_core::control::pacer::Pacer;
+use xtp_core::control::rate::TokenBucket;
+use xtp_core::send::{Inflight, Reordering, SendQueue, SentRing};
+use xtp_core::time::Time;
 use xtp_wire::{Options, serial_gt};
 
 /// State of this half (§6.3).
@@ -171,7 +172,7 @@ pub(crate) struct Writer {
     pub(crate) wants_room: bool,
     /// An answer of the peer is as good as a report, by what was known when the last turn ended.
     pub(crate) is_answered: bool,
-    pub(crate) ecn: crate::control::ecn::EcnSender,
+    pub(crate) ecn: xtp_core::control::ecn::EcnSender,
     /// Handshakes answered in a row while nothing of the large segments before them arrived (black hole, §5.5).
     pub(crate) handshakes_alone: u32,
     /// The oldest segment that was lost, and how often in a row.

@@ -6,10 +6,10 @@ use crate::context::Unit;
 use crate::engine::Expectation;
 use crate::event::{Event, ListenerId};
 use crate::options::{ListenOptions, OpenOptions};
-use crate::transmit::{Datagram, Ecn};
 use crate::{Setting, paradigm};
 use bytes::Bytes;
 use core::net::SocketAddr;
+use xtp_core::transmit::{Datagram, Ecn};
 
 const PORT: u16 = 9;
 const LIMIT: usize = 1 << 16;

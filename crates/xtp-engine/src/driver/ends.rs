@@ -5,9 +5,9 @@
 //! how long END may wait, and sees to a turn when that is over.
 
 use super::{Driver, Outlet};
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use core::time::Duration;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 
 /// The END that waits.
 #[derive(Debug, Default)]

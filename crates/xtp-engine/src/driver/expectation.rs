@@ -4,10 +4,10 @@
 use super::{Driver, Outlet};
 use crate::engine::{Delivery, Expectation, Welcomed};
 use crate::event::ContextId;
-use crate::time::Time;
-use crate::transmit::Datagram;
 use bytes::Bytes;
 use core::net::SocketAddr;
+use xtp_core::time::Time;
+use xtp_core::transmit::Datagram;
 
 /// An expectation that is open, or what met it.
 #[derive(Debug)]

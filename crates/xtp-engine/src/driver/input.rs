@@ -5,9 +5,9 @@ use super::expectation::Awaited;
 use crate::context::TaggedMessage;
 use crate::engine::{Engine, Expectation, Wanted};
 use crate::event::ContextId;
-use crate::time::Time;
-use crate::transmit::Datagram;
 use core::net::SocketAddr;
+use xtp_core::time::Time;
+use xtp_core::transmit::Datagram;
 
 /// What a receive call brought, in the order it arrived.
 pub trait Arrivals<'a> {

@@ -6,9 +6,9 @@ use crate::error::Error;
 use crate::event::{ContextId, MarkAt, MarkId};
 use crate::options::{Confirm, OpenOptions};
 use crate::stats::ContextStats;
-use crate::time::Time;
 use bytes::Bytes;
 use core::net::SocketAddr;
+use xtp_core::time::Time;
 
 /// Associations that are over, kept until there is time to put them away.
 const SPENT: usize = 32;

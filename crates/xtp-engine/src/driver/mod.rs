@@ -18,11 +18,11 @@ pub use message::Parting;
 
 use crate::engine::Engine;
 use crate::event::ContextId;
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use ends::DeferredEnd;
 use expectation::Awaited;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 
 /// How soon to try again when there was no room for a train although there seems to be now.
 const STALL_RETRY: Duration = Duration::from_millis(1);

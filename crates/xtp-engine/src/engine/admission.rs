@@ -6,9 +6,9 @@ use crate::admit::{Credentials, Decision, Incoming, TombstoneRef, Verdict, is_pu
 use crate::context::delivery::asks_for_delivery;
 use crate::context::{Acceptance, Env, FirstFormat, Identity, Transition};
 use crate::event::{Event, ListenerId};
-use crate::transmit::Datagram;
 use core::net::IpAddr;
 use rand_core::Rng;
+use xtp_core::transmit::Datagram;
 use xtp_wire::{Address, Caps, ClientId, DiagValue, First, GroupPoint, Header, Packet, Tlv, Token, Traffic};
 
 /// Sequence numbers from here on are refused on FIRST: those of the octets that follow never wrap.

@@ -2,9 +2,9 @@
 
 use super::slab::Slab;
 use crate::context::Context;
-use crate::hash::{KeyedMap, KeyedState};
 use core::net::IpAddr;
 use std::collections::VecDeque;
+use xtp_core::hash::{KeyedMap, KeyedState};
 
 /// Contexts that hold parts of datagrams, by peer, oldest first.
 pub(super) struct Assembling {

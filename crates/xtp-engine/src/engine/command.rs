@@ -4,11 +4,11 @@ use super::{Engine, Read};
 use crate::context::{Context, Env};
 use crate::error::Error;
 use crate::event::{ContextId, ListenerId, MarkAt, MarkId};
-use crate::frames::Framed;
 use crate::options::{Confirm, ListenOptions, Setting};
-use crate::recv::octets::Octets;
-use crate::time::Time;
 use bytes::{Buf, Bytes};
+use xtp_core::frames::Framed;
+use xtp_core::recv::octets::Octets;
+use xtp_core::time::Time;
 
 /// Octets from which on a stretch is read in one go.
 const LONG: u64 = 8 << 10;

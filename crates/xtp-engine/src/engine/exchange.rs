@@ -3,9 +3,9 @@
 use super::Engine;
 use crate::context::{Awaited, Env, Exchange, LONGEST_TRAIN, TaggedMessage, Taken, Unit};
 use crate::event::ContextId;
-use crate::time::Time;
-use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, TransmitBatch};
 use xtp_wire::{Format, Header, Key, XDATA_LEN, XdataHead, parse_plain, size};
 
 /// What a user waits for who has read all that came of an association before.

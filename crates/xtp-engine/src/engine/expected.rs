@@ -8,9 +8,9 @@ use super::Engine;
 use super::responder::Welcomed;
 use super::slab::Pending;
 use crate::event::{ContextId, ListenerId};
-use crate::time::Time;
-use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, TransmitBatch};
 
 /// What somebody waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use crate::context::{
 };
 use crate::error::Error;
 use crate::event::ContextId;
-use crate::time::Time;
-use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, TransmitBatch};
 use xtp_wire::{Body, DataSegment, Packet};
 
 /// Packets of one context that are not accounted for yet.

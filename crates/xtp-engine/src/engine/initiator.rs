@@ -15,10 +15,10 @@ use super::retained::Retained;
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::OpenOptions;
-use crate::time::Time;
 use answer::Answer;
 use bytes::Bytes;
 use core::net::SocketAddr;
+use xtp_core::time::Time;
 
 mod answer;
 mod ending;

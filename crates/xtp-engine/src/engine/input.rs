@@ -4,10 +4,10 @@ use super::Engine;
 use crate::admit::Incoming;
 use crate::context::delivery::asks_for_delivery;
 use crate::context::{ALONE, Env, Input, State};
-use crate::path::LEAST_DATAGRAM;
-use crate::time::Time;
-use crate::transmit::{Datagram, Failure};
 use core::net::SocketAddr;
+use xtp_core::path::LEAST_DATAGRAM;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, Failure};
 use xtp_wire::{Body, DiagCode, DiagValue, Format, Header, Options, Packet, Run, WireError};
 
 impl Engine {

@@ -11,8 +11,8 @@ use crate::event::ContextId;
 use crate::matching::{
     Envelope, Match, Matched, Origin, Posted, PostedId, ReceiveError, Received, Source, Turn, Waiting,
 };
-use crate::time::Time;
 use std::collections::VecDeque;
+use xtp_core::time::Time;
 
 /// A message that waits: whole with its place in the stream, or still coming at its context.
 type Waits = Option<(u64, Matched)>;

@@ -4,13 +4,14 @@ use super::*;
 use crate::config::EngineConfig;
 use crate::error::CloseReason;
 use crate::event::{Event, MarkAt};
-use crate::options::{Confirm, CongestionKind, ListenOptions, OpenOptions};
+use crate::options::{Confirm, ListenOptions, OpenOptions};
 use crate::paradigm;
-use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use crate::{ListenerId, Tags};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
+use xtp_congestion::CongestionKind;
+use xtp_core::transmit::{Datagram, Ecn, TransmitBatch};
 
 const PORT: u16 = 9;
 

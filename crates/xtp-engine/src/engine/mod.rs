@@ -39,6 +39,8 @@ mod clients_tests;
 #[cfg(test)]
 mod express_tests;
 #[cfg(test)]
+mod framed_tests;
+#[cfg(test)]
 mod initiators_tests;
 #[cfg(test)]
 mod responders_tests;
@@ -60,12 +62,7 @@ use crate::demux::Demux;
 use crate::error::Error;
 use crate::event::{ContextId, Event, Read};
 use crate::listener::Listeners;
-use crate::path::LEAST_DATAGRAM;
 use crate::stats::EngineStats;
-use crate::time::Time;
-use crate::time::deadlines::Deadlines;
-use crate::time::schedule::Scheduler;
-use crate::transmit::TransmitBatch;
 use assembling::Assembling;
 use initiator::Initiators;
 use memory::Memory;
@@ -78,6 +75,11 @@ use responder::Responders;
 use slab::Slab;
 use std::collections::VecDeque;
 use time_waits::TimeWaits;
+use xtp_core::path::LEAST_DATAGRAM;
+use xtp_core::time::Time;
+use xtp_core::time::deadlines::Deadlines;
+use xtp_core::time::schedule::Scheduler;
+use xtp_core::transmit::TransmitBatch;
 
 /// The protocol state of one carrier socket: sans I/O, deterministic, driven by its caller.
 ///

@@ -5,8 +5,8 @@ use crate::context::{Context, Env, Identity, Opening};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::{NATIVE_DOMAIN, OpenOptions};
-use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
+use xtp_core::time::Time;
 use xtp_wire::{Address, Caps, ClientId, service};
 
 /// Largest capacity that can be granted (§1.5).

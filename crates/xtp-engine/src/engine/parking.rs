@@ -8,8 +8,8 @@
 use super::Engine;
 use super::memory::most_whole;
 use crate::context::{Rest, State};
-use crate::time::Time;
 use std::collections::VecDeque;
+use xtp_core::time::Time;
 
 /// Looks at contexts in one flush, beside one for each that had a turn: the lists must shrink while all is quiet.
 const LOOKS: usize = 64;

@@ -1,10 +1,10 @@
 //! What is remembered of peers between associations (§2.7, §3.7, §6.9, §7.4), ten minutes at most.
 
-use crate::hash::{KeyedMap, KeyedState};
-use crate::time::Time;
 use core::net::IpAddr;
 use core::num::NonZeroU64;
 use core::time::Duration;
+use xtp_core::hash::{KeyedMap, KeyedState};
+use xtp_core::time::Time;
 use xtp_wire::Token;
 
 /// How long it is believed.

@@ -10,12 +10,12 @@ use crate::config::EngineConfig;
 use crate::context::{Context, Env};
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
-use crate::time::Time;
-use crate::transmit::{Datagram, TransmitBatch};
 use core::net::SocketAddr;
 use core::time::Duration;
 use rand_chacha::ChaCha20Rng;
 use std::collections::VecDeque;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, TransmitBatch};
 use xtp_wire::Packet;
 
 /// How long an association may do without a context: less than any timer of a context that asked for something

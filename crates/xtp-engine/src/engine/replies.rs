@@ -3,8 +3,8 @@
 use super::Engine;
 use crate::admit::{Answer, may_be_answered};
 use crate::time_wait::TimeWait;
-use crate::transmit::{Datagram, Ecn, Route};
 use bytes::Bytes;
+use xtp_core::transmit::{Datagram, Ecn, Route};
 use xtp_wire::{Body, Diag, DiagCode, DiagValue, Format, Header, Key, Options, Packet, Token, size};
 
 impl Engine {

@@ -12,12 +12,12 @@ use crate::error::CloseReason;
 use crate::event::{ListenerId, MarkId};
 use crate::listener::Place;
 use crate::options::Tuning;
-use crate::time::Time;
-use crate::transmit::{Ecn, TransmitBatch};
 use bytes::Bytes;
 use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
 use std::sync::Arc;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Ecn, TransmitBatch};
 use xtp_wire::{ClientId, Header, Options, Token, service};
 
 use super::pending::PATIENCE;

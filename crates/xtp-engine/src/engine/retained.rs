@@ -1,8 +1,8 @@
 //! A datagram that is accounted for later.
 
-use crate::transmit::Datagram;
 use bytes::Bytes;
 use core::ops::Range;
+use xtp_core::transmit::Datagram;
 
 /// From this many octets on a payload is copied once, into memory its user gets a part of. Shorter ones are copied
 /// again for it, which costs less than counting who holds what.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::Engine;
 use crate::config::EngineConfig;
 use crate::context::Context;
-use crate::control::route::Route;
-use crate::time::Time;
+use xtp_core::control::route::Route;
+use xtp_core::time::Time;
 
 /// Hosts at most; to others everybody sends at its own pace. Each may keep 16 octets for every association of the engine.
 const MOST_ROUTES: usize = 64;

@@ -6,11 +6,11 @@
 
 use super::Engine;
 use crate::context::{Context, LINGER, TimeWaitEnd};
-use crate::time::Time;
-use crate::transmit::{Ecn, Route};
 use core::net::IpAddr;
 use core::time::Duration;
 use std::collections::VecDeque;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Ecn, Route};
 use xtp_wire::Packet;
 
 /// Lives are whole seconds, 1 to 10 (§3.7): one list each, in which all expire in the order they came.

@@ -5,9 +5,9 @@ use crate::admit::AgeRefusal;
 use crate::context::{Context, Env, Restart, State};
 use crate::error::Error;
 use crate::stats::EngineStats;
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use rand_core::Rng;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 
 /// Contexts served in one flush before the caller may look at its socket again.
 const MAX_TURNS: usize = 1_024;

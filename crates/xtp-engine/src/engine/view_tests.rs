@@ -5,9 +5,9 @@ use crate::config::EngineConfig;
 use crate::event::Event;
 use crate::options::ListenOptions;
 use crate::paradigm;
-use crate::time::Time;
-use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use bytes::Bytes;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, Ecn, TransmitBatch};
 
 const PORT: u16 = 9;
 

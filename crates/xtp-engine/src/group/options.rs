@@ -3,7 +3,8 @@
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 
-use crate::options::{Confirm, Rate};
+use crate::options::Confirm;
+use xtp_core::Rate;
 
 /// To whom the packets of a transmitter go.
 #[derive(Clone, Debug, PartialEq, Eq)]

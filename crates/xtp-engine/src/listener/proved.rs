@@ -4,7 +4,7 @@
 
 use core::net::IpAddr;
 
-use crate::hash::{KeyedMap, KeyedState};
+use xtp_core::hash::{KeyedMap, KeyedState};
 
 /// The places of one listener.
 pub(crate) struct Proved {

@@ -6,7 +6,7 @@ use core::num::NonZeroU32;
 use std::collections::VecDeque;
 
 use crate::event::ContextId;
-use crate::hash::{KeyedMap, KeyedState};
+use xtp_core::hash::{KeyedMap, KeyedState};
 
 /// One source may hold one in so many of the places.
 const SHARE: usize = 4;

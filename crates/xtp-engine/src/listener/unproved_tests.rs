@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr};
 
 use super::{Full, Unproved};
 use crate::event::ContextId;
-use crate::hash::KeyedState;
+use xtp_core::hash::KeyedState;
 
 fn source(number: u8) -> IpAddr {
     Ipv4Addr::new(10, 0, 0, number).into()

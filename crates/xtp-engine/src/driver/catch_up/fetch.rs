@@ -5,10 +5,10 @@ use crate::error::{CloseReason, DiagReason};
 use crate::event::{ContextId, Read};
 use crate::group::GroupId;
 use crate::options::OpenOptions;
-use crate::time::Time;
 use bytes::Bytes;
 use core::time::Duration;
 use std::collections::VecDeque;
+use xtp_core::time::Time;
 use xtp_wire::{DiagValue, GroupPoint, MissingRange};
 
 /// How soon a refused catch-up is tried again at first, and at the latest: after half of that at least.

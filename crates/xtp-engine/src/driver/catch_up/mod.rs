@@ -10,10 +10,10 @@ use super::Driver;
 use crate::engine::Engine;
 use crate::event::{ContextId, Event};
 use crate::group::HistoryItem;
-use crate::time::Time;
 use fetch::Fetches;
 use std::collections::VecDeque;
 use supply::Supplies;
+use xtp_core::time::Time;
 
 pub use supply::HistoryWish;
 

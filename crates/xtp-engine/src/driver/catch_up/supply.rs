@@ -3,11 +3,12 @@
 use crate::engine::{Engine, Supplied, Supply};
 use crate::event::{ContextId, Read};
 use crate::group::{GroupId, HistoryItem};
-use crate::options::{Rate, Setting};
-use crate::time::Time;
+use crate::options::Setting;
 use bytes::Bytes;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
+use xtp_core::Rate;
+use xtp_core::time::Time;
 use xtp_wire::{RangeReader, TAG_LEN};
 
 /// Ranges that wait to be supplied: what is behind them is read when there is room again.

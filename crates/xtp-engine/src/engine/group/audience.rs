@@ -8,11 +8,11 @@ use super::{GroupEnv, Party, Receiver, emit, env};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::group::{Feedback, GroupId, JoinOptions};
-use crate::time::Time;
-use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use smallvec::SmallVec;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use xtp_wire::{Diag, DiagCode, DiagValue, GroupHeader, Header, ToGroup, ToTransmitter};
 
 /// Most places of a listener.

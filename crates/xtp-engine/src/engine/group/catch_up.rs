@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::event::{ContextId, ListenerId};
 use crate::group::{GroupId, MemberId};
 use crate::options::ListenOptions;
-use crate::time::Time;
 use bytes::Bytes;
 use core::net::SocketAddr;
 use smallvec::SmallVec;
+use xtp_core::time::Time;
 use xtp_wire::{DiagValue, GroupPoint};
 
 /// Catch-ups that one transmitter serves at a time.

@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::group::{
     CastOptions, CastStats, GroupEvent, GroupId, JoinOptions, MemberReport, SubscriptionStats, Target,
 };
-use crate::time::Time;
 use bytes::Bytes;
+use xtp_core::time::Time;
 
 impl Engine {
     /// Transmits to a group: announces it with the next flush.

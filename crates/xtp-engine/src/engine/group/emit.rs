@@ -1,7 +1,7 @@
 //! Packets of a group into a batch: one packet is written once and leaves by each of several routes.
 
-use crate::transmit::{Route, TransmitBatch};
 use bytes::Bytes;
+use xtp_core::transmit::{Route, TransmitBatch};
 use xtp_wire::{Packet, Protection};
 
 /// Payloads up to this size are copied behind their header: cheaper than another piece for the kernel.

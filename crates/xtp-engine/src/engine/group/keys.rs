@@ -1,9 +1,9 @@
 //! The keys by which the parties of groups are found (§9.1).
 
 use crate::demux::Demux;
-use crate::hash::{KeyedMap, KeyedState};
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
+use xtp_core::hash::{KeyedMap, KeyedState};
 
 /// Own keys of groups: K and the T of each member at a transmitter, R at a receiver.
 pub(super) struct Keys(KeyedMap<u64, u32>);

@@ -19,9 +19,6 @@ use crate::config::EngineConfig;
 use crate::demux::Demux;
 use crate::error::Error;
 use crate::group::{GroupEvent, GroupId};
-use crate::time::Time;
-use crate::time::sleep::slept;
-use crate::transmit::{Datagram, TransmitBatch};
 use audience::Audience;
 use catch_up::CatchUps;
 pub(crate) use catch_up::{Fetch, Supplied, Supply};
@@ -35,6 +32,9 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use tombstones::Tombstones;
 use transmit::Transmitter;
+use xtp_core::time::Time;
+use xtp_core::time::sleep::slept;
+use xtp_core::transmit::{Datagram, TransmitBatch};
 use xtp_wire::{Body, DiagCode, Format, Options, Packet, ToGroup, ToMember, ToTransmitter};
 
 /// Transmitters and receivers of one engine together.

@@ -1,10 +1,10 @@
 //! Groups that are over: what still comes of them is not taken for a new one (§9.10).
 
-use crate::hash::{KeyedMap, KeyedState, Source};
-use crate::time::Time;
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::VecDeque;
+use xtp_core::hash::{KeyedMap, KeyedState, Source};
+use xtp_core::time::Time;
 
 /// For how long a group that ended is remembered.
 const LIFE: Duration = Duration::from_secs(60);

@@ -9,12 +9,12 @@ use super::ending::Said;
 use super::{Initiator, State};
 use crate::error::CloseReason;
 use crate::event::Event;
-use crate::time::Time;
-use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use bytes::Bytes;
 use core::net::IpAddr;
 use core::ops::Range;
 use core::time::Duration;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, Ecn, TransmitBatch};
 use xtp_wire::Packet;
 
 /// An answer that ends its association.

@@ -4,16 +4,17 @@ use super::answer::Answer;
 use super::first::Facts;
 use super::{Initiator, State};
 use crate::config::EngineConfig;
-use crate::congestion::{Ack, Control as Congestion, Controller, Sent};
 use crate::context::{COPY_LIMIT, TimeWaitEnd, afterlife};
-use crate::options::{Confirm, CongestionKind};
-use crate::path::rtt::Rtt;
+use crate::options::Confirm;
 use crate::plausible::status_is_possible;
 use crate::stats::ContextStats;
-use crate::time::Time;
 use crate::time_wait::TimeWait;
-use crate::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use core::time::Duration;
+use xtp_congestion::CongestionKind;
+use xtp_congestion::{Ack, Control as Congestion, Controller, Sent};
+use xtp_core::path::rtt::Rtt;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, Ecn, Route, TransmitBatch};
 use xtp_wire::{Body, Control, DELAY_NONE, DataSegment, Key, Options, Packet};
 
 /// What of an answer that ends its association matters to it.

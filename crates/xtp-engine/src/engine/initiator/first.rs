@@ -6,10 +6,12 @@ use crate::config::EngineConfig;
 use crate::context::{
     COPY_LIMIT, FIRST_ROOM, Stated, allowance, first_datagram, max_data_to_state, mode_bits,
 };
-use crate::options::{Confirm, CongestionKind, OpenOptions, Rate, Tuning};
-use crate::transmit::{Ecn, Route, TransmitBatch};
+use crate::options::{Confirm, OpenOptions, Tuning};
 use bytes::Bytes;
 use core::net::SocketAddr;
+use xtp_congestion::CongestionKind;
+use xtp_core::Rate;
+use xtp_core::transmit::{Ecn, Route, TransmitBatch};
 use xtp_wire::{Caps, Format, Header, Key, Options, service, size};
 
 /// What everything that an association of one message says follows from, beside the message and its answer.

@@ -5,7 +5,7 @@ use super::State;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
 use crate::stats::ContextStats;
-use crate::transmit::TransmitBatch;
+use xtp_core::transmit::TransmitBatch;
 
 impl Engine {
     /// The turn of one of these.

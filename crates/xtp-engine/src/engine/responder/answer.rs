@@ -6,9 +6,9 @@ use crate::config::EngineConfig;
 use crate::context::{COPY_LIMIT, allowance, begun_max_data, first_datagram, mode_bits, write_packet};
 use crate::error::CloseReason;
 use crate::event::Event;
-use crate::time::Time;
 use crate::time_wait::TimeWait;
-use crate::transmit::{Ecn, Route, TransmitBatch};
+use xtp_core::time::Time;
+use xtp_core::transmit::{Ecn, Route, TransmitBatch};
 use xtp_wire::{CONTROL_LEN, Control, DELAY_NONE, Format, Header, Key, Options, Writer, XDATA_LEN, size};
 
 impl Engine {

@@ -8,8 +8,8 @@ use crate::admit::Tombstone;
 use crate::config::EngineConfig;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
-use crate::transmit::Datagram;
 use core::time::Duration;
+use xtp_core::transmit::Datagram;
 use xtp_wire::{Body, CONTROL_LEN, Control, Format, Header, Key, Options, Packet};
 
 impl Engine {

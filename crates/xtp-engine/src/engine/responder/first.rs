@@ -6,11 +6,11 @@ use super::super::expected::Offer;
 use super::{Claimed, Responder, SHORT, Terms};
 use crate::context::{begins_as_usual, largest_datagram, max_data_to_state};
 use crate::event::{ContextId, Event, ListenerId};
-use crate::options::Rate;
-use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use core::ops::Range;
 use std::sync::Arc;
+use xtp_core::Rate;
+use xtp_core::transmit::{Datagram, TransmitBatch};
 use xtp_wire::{Caps, First, Header, Options, Traffic, service};
 
 /// An association that was accepted, and the message it came with.

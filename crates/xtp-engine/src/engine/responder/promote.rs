@@ -7,8 +7,8 @@ use super::{CameEnd, Responder};
 use crate::context::{Acceptance, Context, FirstFormat, Input, Transition};
 use crate::error::Error;
 use crate::options::{Confirm, Tuning};
-use crate::time::Time;
-use crate::transmit::Ecn;
+use xtp_core::time::Time;
+use xtp_core::transmit::Ecn;
 use xtp_wire::{Body, Packet};
 
 impl Engine {

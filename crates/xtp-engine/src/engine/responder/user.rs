@@ -4,9 +4,9 @@ use super::super::{Engine, Read};
 use super::{Done, Responder, SHORT};
 use crate::event::{ContextId, MarkId};
 use crate::options::Confirm;
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use bytes::Bytes;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 
 impl Responder {
     /// Whether its user has the request, and owes the answer.

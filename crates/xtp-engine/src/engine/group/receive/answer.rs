@@ -3,7 +3,7 @@
 use super::{Receiver, Stage, says_end};
 use crate::engine::group::GroupEnv;
 use crate::group::Feedback;
-use crate::time::Time;
+use xtp_core::time::Time;
 use xtp_wire::{GroupPoll, Header, Options};
 
 /// A poll that waits for its answer.

@@ -1,9 +1,9 @@
 //! A receiver that fell behind: what the group does not repair for it (§9.15).
 
 use super::{Receiver, Stage};
-use crate::time::Time;
 use core::time::Duration;
 use smallvec::SmallVec;
+use xtp_core::time::Time;
 use xtp_wire::GroupPoint;
 
 /// Who is behind and hears nothing of what it lacks says so again after this.

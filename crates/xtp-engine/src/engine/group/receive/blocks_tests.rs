@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::group::encode_row;
-use crate::recv::{Item, Payload, Reassembly};
+use xtp_core::recv::{Item, Payload, Reassembly};
 use xtp_wire::FecAgreement;
 
 const LEN: u64 = 24;

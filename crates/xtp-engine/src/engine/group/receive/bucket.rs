@@ -4,10 +4,10 @@ use super::packets::SPANS;
 use super::{Receiver, Stage};
 use crate::engine::group::GroupEnv;
 use crate::group::{LONGEST, Reply};
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use core::time::Duration;
 use smallvec::SmallVec;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{Control, GroupBuckets, Header, Spans, ToTransmitter, serial_gt};
 
 /// So many answers in a row are kept back at most: whoever makes up answers of others silences nobody for good.

@@ -4,8 +4,8 @@ use super::{Receiver, Stage, says_end};
 use crate::engine::group::GroupEnv;
 use crate::group::{GroupClose, GroupEvent};
 use crate::options::Confirm;
-use crate::time::Time;
 use core::time::Duration;
+use xtp_core::time::Time;
 use xtp_wire::{Diag, DiagCode, DiagValue, Header, serial_gt};
 
 /// A poll that came with the last octets is answered first, and then this need not be said apart.

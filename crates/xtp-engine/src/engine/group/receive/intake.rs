@@ -5,10 +5,10 @@ use super::{POSITIONS, Receiver, Stage, says_end};
 use crate::context::Input;
 use crate::engine::group::GroupEnv;
 use crate::group::GroupEvent;
-use crate::recv::Payload;
-use crate::time::Time;
-use crate::transmit::{Datagram, Ecn};
 use bytes::{BufMut, Bytes, BytesMut};
+use xtp_core::recv::Payload;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, Ecn};
 use xtp_wire::{DataSegment, First, Header, Options, Parity, TAG_LEN, ToGroup};
 
 impl Receiver {

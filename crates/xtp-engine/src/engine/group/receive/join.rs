@@ -3,9 +3,9 @@
 use super::{Bound, Receiver, Stage, says_end};
 use crate::engine::group::GroupEnv;
 use crate::group::{Feedback, JoinOptions, Layout, LayoutError};
-use crate::time::Time;
-use crate::transmit::Datagram;
 use core::time::Duration;
+use xtp_core::time::Time;
+use xtp_core::transmit::Datagram;
 use xtp_wire::{
     Caps, ExtendedTraffic, First, GroupBuckets, GroupPoint, GroupTerms, Header, Options, ToGroup, Traffic,
     serial_gt, service, size,

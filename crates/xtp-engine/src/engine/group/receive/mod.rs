@@ -23,10 +23,6 @@ use super::GroupEnv;
 use crate::engine::Read;
 use crate::error::{DiagReason, Error};
 use crate::group::{Feedback, GroupClose, GroupEvent, JoinOptions, Progress, SubscriptionStats};
-use crate::path::LEAST_DATAGRAM;
-use crate::recv::{Item, Reassembly};
-use crate::time::Time;
-use crate::transmit::{Datagram, TransmitBatch};
 use answer::Asked;
 use behind::Behind;
 use blocks::Blocks;
@@ -39,6 +35,10 @@ use need::Needs;
 use packets::Outbox;
 use place::Place;
 use watch::Watch;
+use xtp_core::path::LEAST_DATAGRAM;
+use xtp_core::recv::{Item, Reassembly};
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, TransmitBatch};
 use xtp_wire::{Diag, DiagCode, Format, GroupBuckets, Header, MAX_NAME_LEN, Options, ToGroup, ToMember};
 
 /// Largest buffer of a receiver.

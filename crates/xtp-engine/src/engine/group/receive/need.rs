@@ -3,8 +3,8 @@
 use super::{Receiver, Stage};
 use crate::engine::group::GroupEnv;
 use crate::group::QuietBlocks;
-use crate::time::Time;
 use smallvec::SmallVec;
+use xtp_core::time::Time;
 use xtp_wire::{GnackBlock, Header, MAX_GNACK_BLOCKS};
 
 /// Without parity needs are counted by stretches of so many octets.

@@ -4,10 +4,10 @@ use super::close::Farewell;
 use super::need::Missing;
 use super::{Receiver, Stage};
 use crate::engine::group::{GroupEnv, emit};
-use crate::path::LEAST_DATAGRAM;
-use crate::transmit::{Ecn, Route, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use smallvec::SmallVec;
+use xtp_core::path::LEAST_DATAGRAM;
+use xtp_core::transmit::{Ecn, Route, TransmitBatch};
 use xtp_wire::{
     Address, Control, DELAY_NONE, EXTENDED_TRAFFIC_LEN, ExtendedTraffic, ExtendedTrafficBuilder, Gnack,
     GroupHeader, GroupTerms, Options, Span, Spans, Tlvs, ToTransmitter, Traffic, Xcntl, XcntlFlags,

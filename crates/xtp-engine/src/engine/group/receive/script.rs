@@ -5,10 +5,10 @@ use crate::EngineConfig;
 use crate::engine::group::{GroupEnv, Party};
 use crate::engine::{Engine, Read};
 use crate::group::{Descriptor, GroupClose, GroupEvent, GroupId, JoinOptions, Mark, Symbol, encode_row};
-use crate::time::Time;
-use crate::transmit::{Datagram, Ecn, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, Ecn, TransmitBatch};
 use xtp_wire::{
     Address, Body, Caps, Control, DataSegment, Diag, DiagCode, DiagValue, EXTENDED_TRAFFIC_LEN,
     ExtendedTraffic, ExtendedTrafficBuilder, FecAgreement, First, GnackBlock, GroupBuckets, GroupHeader,

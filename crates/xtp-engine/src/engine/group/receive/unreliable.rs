@@ -3,7 +3,7 @@
 use super::Receiver;
 use crate::context::Input;
 use crate::engine::group::GroupEnv;
-use crate::transmit::Datagram;
+use xtp_core::transmit::Datagram;
 use xtp_wire::{DataSegment, Header, Options};
 
 /// A position that is farther ahead is none.

@@ -3,10 +3,10 @@
 use super::{Receiver, Stage};
 use crate::engine::group::GroupEnv;
 use crate::group::GroupClose;
-use crate::path::hint::{Outcome, Reports};
-use crate::time::Time;
-use crate::time::sleep::READING;
 use core::time::Duration;
+use xtp_core::path::hint::{Outcome, Reports};
+use xtp_core::time::Time;
+use xtp_core::time::sleep::READING;
 
 /// The driver is to come so often, that its absence is noticed.
 const HEARTBEAT: Duration = Duration::from_millis(250);

@@ -7,13 +7,13 @@ use super::members::Member;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
 use crate::group::{DropReason, GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, Require, Slow};
-use crate::path::hint::{Outcome, Reports};
-use crate::time::Time;
-use crate::time::sleep::READING;
-use crate::transmit::Datagram;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::collections::BTreeMap;
+use xtp_core::path::hint::{Outcome, Reports};
+use xtp_core::time::Time;
+use xtp_core::time::sleep::READING;
+use xtp_core::transmit::Datagram;
 use xtp_wire::{Caps, Control, DiagCode, DiagValue, GroupTerms, Header, Traffic};
 
 /// Step 3 is repeated after this time at most, twice as long each time up to the second, and for the third in all.

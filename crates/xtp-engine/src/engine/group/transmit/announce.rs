@@ -2,9 +2,9 @@
 
 use super::Transmitter;
 use crate::engine::group::GroupEnv;
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use core::time::Duration;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{DataSegment, First, Options, ToGroup, size};
 
 /// While members are awaited the first announcements follow one another so closely, each pause as long as all before it: one that

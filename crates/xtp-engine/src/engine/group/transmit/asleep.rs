@@ -2,9 +2,9 @@
 
 use super::Transmitter;
 use super::close::Phase;
-use crate::time::Time;
-use crate::time::sleep::READING;
 use core::time::Duration;
+use xtp_core::time::Time;
+use xtp_core::time::sleep::READING;
 
 impl Transmitter {
     /// The driver was stopped for `span`, until `now`: whatever counts somebody's silence goes on where it was, and nobody is judged

@@ -11,11 +11,11 @@ use crate::group::{
     Bucket, BucketOptions, Buckets, CastOptions, Cycle, DropReason, MOST_MEMBERS, MemberState, Mode, Reply,
     Slow, Target,
 };
-use crate::time::Time;
-use crate::transmit::{Datagram, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use smallvec::SmallVec;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, TransmitBatch};
 use xtp_wire::{Control, GroupBuckets, Header, Key, Options, Span, Spans, ToGroup, ToTransmitter, serial_gt};
 
 /// Questions at intervals are not closer than this.

@@ -2,8 +2,8 @@
 
 use super::Transmitter;
 use crate::group::Require;
-use crate::time::Time;
 use core::time::Duration;
+use xtp_core::time::Time;
 use xtp_wire::{Diag, DiagCode, DiagValue, Header};
 
 /// A receiver that is busy says so about once a second; one that said nothing for so long is not any more.

@@ -4,9 +4,9 @@ use super::Transmitter;
 use super::members::Member;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
-use crate::time::Time;
 use core::net::SocketAddr;
 use core::time::Duration;
+use xtp_core::time::Time;
 
 /// A member that was heard so recently is not asked whether it is there.
 const SILENT: Duration = Duration::from_millis(500);

@@ -4,9 +4,9 @@ use super::Transmitter;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
 use crate::group::{GroupClose, GroupEvent, Require};
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
 use core::time::Duration;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{DiagCode, DiagValue, Options, ToGroup};
 
 /// END is said so often.

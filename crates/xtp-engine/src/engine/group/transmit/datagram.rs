@@ -8,10 +8,10 @@ use super::stream::Stream;
 use crate::engine::group::GroupEnv;
 use crate::error::Error;
 use crate::group::{CastOptions, GroupClose, GroupEvent, MemberId, MemberState, Mode, Require, Target};
-use crate::time::Time;
-use crate::transmit::{Datagram, TransmitBatch};
 use bytes::Bytes;
 use core::time::Duration;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, TransmitBatch};
 use xtp_wire::{DataSegment, First, GroupTerms, Header, Options, ToGroup, size};
 
 /// Until all answered the datagram is repeated after this time, twice as long each time up to the second.

@@ -4,7 +4,7 @@
 //! could be fitted: whatever is too much for a queue, some of it passes.
 
 use super::line::Departure;
-use crate::time::Time;
+use xtp_core::time::Time;
 
 /// So many full packets may be lost before nothing is said to come.
 const TRAIN: u64 = 16;

@@ -7,11 +7,11 @@ use super::poll::Asked;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
 use crate::group::{DropReason, GroupEvent, MemberId, MemberState, Slow};
-use crate::path::hint::{Outcome, Reports};
-use crate::time::Time;
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::BTreeMap;
+use xtp_core::path::hint::{Outcome, Reports};
+use xtp_core::time::Time;
 use xtp_wire::{GroupPoint, serial_gt};
 
 /// How often everybody is looked at.

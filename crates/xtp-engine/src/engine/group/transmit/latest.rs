@@ -1,8 +1,8 @@
 //! What the latest blocks needed at least: so many rows follow the next one unasked (§9.10).
 
-use crate::time::Time;
 use core::time::Duration;
 use std::collections::VecDeque;
+use xtp_core::time::Time;
 
 /// Blocks whose needs are known and count.
 const COUNTED: usize = 8;

@@ -2,12 +2,12 @@
 
 use crate::engine::group::emit;
 use crate::group::{CastStats, Target};
-use crate::time::Time;
-use crate::transmit::{Ecn, Route, TransmitBatch};
 use bytes::Bytes;
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Ecn, Route, TransmitBatch};
 use xtp_wire::{Address, GroupHeader, Options, Protection, ToGroup, serial_gt};
 
 /// Packets whose departure is remembered: at 100 000 a second those of the last half of a second and more.

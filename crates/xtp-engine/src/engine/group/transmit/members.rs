@@ -3,11 +3,11 @@
 use super::asleep::later;
 use super::hearing::Hearing;
 use crate::group::{DropReason, MemberId, MemberIndex, MemberReport, MemberState, Require};
-use crate::path::hint::Reports;
-use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::collections::BTreeMap;
+use xtp_core::path::hint::Reports;
+use xtp_core::time::Time;
 
 /// What is known of one member.
 #[derive(Debug)]

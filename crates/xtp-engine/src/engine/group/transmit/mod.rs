@@ -36,9 +36,6 @@ use crate::error::Error;
 use crate::group::{
     CastOptions, CastStats, Fec, Feedback, Layout, MemberReport, MemberState, Mode, Require, Target, hold,
 };
-use crate::path::LEAST_DATAGRAM;
-use crate::time::Time;
-use crate::transmit::{Datagram, TransmitBatch};
 use admit::Joins;
 use bucket::Collector;
 use busy::BusyReceivers;
@@ -58,6 +55,9 @@ use smallvec::SmallVec;
 use status::Report;
 use stream::Stream;
 use terms::Terms;
+use xtp_core::path::LEAST_DATAGRAM;
+use xtp_core::time::Time;
+use xtp_core::transmit::{Datagram, TransmitBatch};
 use xtp_wire::{
     DESCRIPTOR_LEN, DiagCode, DiagValue, FecAgreement, GnackBlock, Header, Options, PARITY_LEN, Parity,
     ToTransmitter, service, size,

@@ -1,9 +1,9 @@
 //! Whom the transmitter asks, and when (§9.10).
 
 use crate::group::Feedback;
-use crate::time::Time;
 use core::time::Duration;
 use std::collections::VecDeque;
+use xtp_core::time::Time;
 use xtp_wire::GroupPoll;
 
 /// Longest interval between polls of a group whose end is waited for.

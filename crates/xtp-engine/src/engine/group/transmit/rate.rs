@@ -8,15 +8,15 @@ use super::line::Departure;
 use super::losses::Losses;
 use super::members::{Member, Members};
 use super::received::{MEASURED, Received};
-use crate::congestion::{Ack, Control, Controller, Lost, Sent};
-use crate::control::ecn::EcnSender;
-use crate::control::pacer::Pacer;
-use crate::control::rate::TokenBucket;
 use crate::group::{CastOptions, Require};
-use crate::time::Time;
 use crate::{CongestionKind, Ecn, Rate};
 use core::time::Duration;
 use std::collections::BTreeMap;
+use xtp_congestion::{Ack, Control, Controller, Lost, Sent};
+use xtp_core::control::ecn::EcnSender;
+use xtp_core::control::pacer::Pacer;
+use xtp_core::control::rate::TokenBucket;
+use xtp_core::time::Time;
 use xtp_wire::size;
 
 /// The round trip while nothing is known of it.
@@ -128,7 +128,7 @@ impl RateControl {
             // Who hears of no marks must not ask for them.
             ecn: EcnSender::new(options.ecn && options.require != Require::Nobody),
             losses: Losses::new(size::payload(options.datagram) as u64),
-            pacer: Pacer::new(),
+            pacer: Pacer::default(),
             packet,
             symbol,
             pacemaker: Pacemaker::default(),

@@ -3,9 +3,9 @@
 //! What it lacks of a block it can only say when the block is finished. How much comes it says at once: so a queue that overflows is
 //! seen before the model has taken for received what was thrown away.
 
-use crate::time::Time;
 use core::time::Duration;
 use std::collections::VecDeque;
+use xtp_core::time::Time;
 
 /// Rates are measured over no less than this.
 pub(super) const MEASURED: Duration = Duration::from_millis(100);

@@ -3,9 +3,9 @@
 use super::latest::Latest;
 use super::stream::{Source, Stream};
 use crate::group::{MissingUnion, RowAccount, Stretch, encode_row};
-use crate::time::Time;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use xtp_core::time::Time;
 use xtp_wire::{GnackBlock, MAX_GNACK_BLOCKS, Spans, TAG_LEN};
 
 /// A parity row that leaves next; its octets are in [`Repair::row`].

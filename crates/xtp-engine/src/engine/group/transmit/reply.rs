@@ -2,9 +2,9 @@
 
 use super::Transmitter;
 use crate::engine::group::{GroupEnv, emit};
-use crate::transmit::{Ecn, Route, TransmitBatch};
 use core::net::{IpAddr, SocketAddr};
 use std::collections::VecDeque;
+use xtp_core::transmit::{Ecn, Route, TransmitBatch};
 use xtp_wire::{Control, Diag, DiagCode, DiagValue, GroupHeader, GroupPoint, Options, Protection, ToMember};
 
 /// Packets that wait; more are not noted, since whoever misses one asks again.

@@ -5,8 +5,8 @@ use super::poll::Situation;
 use super::stream::Portion;
 use crate::engine::group::GroupEnv;
 use crate::group::{Feedback, Stretch};
-use crate::time::Time;
-use crate::transmit::TransmitBatch;
+use xtp_core::time::Time;
+use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{DataSegment, GroupPoll, Options, Parity, ToGroup};
 
 /// Packets of the stream that leave in one flush at most (§9.11).

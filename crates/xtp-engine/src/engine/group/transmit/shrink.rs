@@ -4,8 +4,8 @@ use super::rate::RateControl;
 use super::repair::Repair;
 use super::{Shape, Transmitter};
 use crate::engine::group::GroupEnv;
-use crate::path::LEAST_DATAGRAM;
 use core::net::SocketAddr;
+use xtp_core::path::LEAST_DATAGRAM;
 
 impl Transmitter {
     /// The carrier says that datagrams to `peer` may have `octets` at most. The terms of a group stand from the first join or

@@ -5,10 +5,10 @@ use super::hearing::Shown;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
 use crate::group::{DropReason, GroupEvent, MemberId, MemberState};
-use crate::time::Time;
 use core::net::SocketAddr;
 use core::time::Duration;
 use smallvec::SmallVec;
+use xtp_core::time::Time;
 use xtp_wire::{
     Control, DELAY_NONE, Diag, DiagCode, DiagValue, Gnack, GnackBlock, Header, Options, Spans, Xcntl,
     XcntlFlags, serial_gt,

@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use crate::group::{DESCRIPTOR_LEN, Descriptor, Layout, Mark, Symbol};
-use crate::send::SendQueue;
-use crate::send::queue::Cut;
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
+use xtp_core::send::SendQueue;
+use xtp_core::send::queue::Cut;
 use xtp_wire::TAG_LEN;
 
 /// Most octets that one who is behind is given at once.
