@@ -15,6 +15,8 @@ Examples:
   xtp cast send x 10.0.0.2,10.0.0.3          without multicast: a copy to each of these
   tar c . | xtp cast send - 239.1.2.3        standard input ...
   xtp cast recv 239.1.2.3 - | tar x          ... to standard output
+  xtp cast recv 239.1.2.3 downloads          a transfer broke: both again, and it continues
+  xtp cast send --no-resume x 239.1.2.3      send everything, whatever receivers have of it
 
 GROUP is address[:port][%interface]: a multicast address of IPv4 or IPv6 (in brackets where a port
 follows), or a comma-separated list of the addresses of receivers. The port is 36036 unless given.
@@ -23,9 +25,12 @@ A receiver of a list names the address it listens on.
 Seconds and rates, also those of --json, count from the first octet that leaves or arrives: the wait
 for receivers is no part of them. Of each receiver the sender tells the seconds since it joined.
 
-A receiver is always sent everything. Of a transfer that broke, complete files stay, and of the one
-that was under way a part, which `xtp cp` from a server of the same file continues; the next transfer
-begins it anew.
+Of a transfer that broke, complete files stay, and of the one that was under way a part. When it is
+started again, each receiver says what it has, and the group is sent what any of them lacks: files
+from where the shortest part ends, none of those that all have (same size and time). Parts count by
+their hash, and only if this user made them and no other can have changed them. Both ends tell what
+was there: with --json `resumed_from` (octets) and `unchanged` (files). Standard input is always
+sent whole; so is what a receiver of an older version is to get, after a wait of 2 s.
 
 The sender names every receiver that ever joined (262144 at most; further ones are refused) and what
 became of it; with --json in the list 'receivers', by 'state': complete; caught-up (it had fallen
@@ -135,6 +140,10 @@ pub(crate) struct CastSendArgs {
     #[arg(long)]
     pub(crate) no_fec: bool,
 
+    /// Send everything, whatever receivers have of it from a broken transfer
+    #[arg(long)]
+    pub(crate) no_resume: bool,
+
     /// Parity rows that follow each block without having been asked for
     #[arg(long, value_name = "N", conflicts_with = "no_fec", value_parser = clap::value_parser!(u8).range(..=64))]
     pub(crate) proactive: Option<u8>,
@@ -158,6 +167,10 @@ pub(crate) struct CastRecvArgs {
     /// By which name the sender knows this receiver, at most 64 octets
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+
+    /// Begin anew: continue no file of a broken transfer, and take those that are here already
+    #[arg(long)]
+    pub(crate) no_resume: bool,
 
     /// Take all transfers until interrupted, up to eight at a time
     #[arg(long)]

@@ -5,7 +5,7 @@ use std::time::Instant;
 use bytes::{Bytes, BytesMut};
 use xtp::{Cast, Chunk, Stream, Subscription};
 
-use super::cast::Past;
+use super::cast::{Past, ReturnPath};
 use super::problem::{Fault, Problem, violation};
 use super::record::{Hash, Record};
 
@@ -23,8 +23,8 @@ pub(crate) enum Sink<'a> {
     Stream(&'a Stream),
     /// To all receivers of a group; what was sent is noted for late joiners.
     Cast(&'a Cast, Option<&'a Past>),
-    /// Nowhere: a receiver of a group has no way back.
-    Nobody,
+    /// Beside a group, to its transmitter if that one listens.
+    Back(&'a ReturnPath),
 }
 
 impl<'a> Sink<'a> {
@@ -32,7 +32,10 @@ impl<'a> Sink<'a> {
         match self {
             Self::Stream(stream) => Ok(stream.send_message(message)?),
             Self::Cast(cast, _) => Ok(cast.send_message(message)?),
-            Self::Nobody => Ok(()),
+            Self::Back(path) => {
+                path.send(message);
+                Ok(())
+            }
         }
     }
 
@@ -110,9 +113,12 @@ impl<'a> Outbox<'a> {
         self.sent
     }
 
-    /// Whether records that are written are dropped.
-    pub(crate) fn reaches_nobody(&self) -> bool {
-        matches!(self.sink, Sink::Nobody)
+    /// The way to the transmitter, of a receiver of a group.
+    pub(crate) fn return_path(&self) -> Option<&'a ReturnPath> {
+        match self.sink {
+            Sink::Back(path) => Some(path),
+            _ => None,
+        }
     }
 
     /// Adds a record to the message; sends it when it is long.

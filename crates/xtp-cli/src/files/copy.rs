@@ -117,6 +117,7 @@ impl Job {
                 size_only: args.size_only,
                 update: args.update,
                 ignore_existing: args.ignore_existing,
+                anew: false,
                 links: match args.links {
                     _ if args.copy_links => Links::Follow,
                     LinksArg::Keep => Links::Keep,

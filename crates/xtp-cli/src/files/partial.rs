@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, IoSlice, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -155,13 +156,16 @@ impl Partial {
         self.with(|file| Ok(Seen::of(file)?.size()))
     }
 
-    /// Hashes all of it, and leaves it ready to be appended to.
+    /// Hashes its first `limit` octets, or all if there are fewer, and leaves it ready to be appended to; how many they are.
     ///
     /// # Errors
     /// If it was taken over or cannot be read, or if the session is to stop.
-    pub(crate) fn hash(&self, hash: &mut ContentHash, tally: &Tally) -> Result<u64, Fault> {
+    pub(crate) fn hash(&self, limit: u64, hash: &mut ContentHash, tally: &Tally) -> Result<u64, Fault> {
         let mut buffer = vec![0; 256 << 10];
-        let (size, mut runs) = self.with(|file| Ok((Seen::of(file)?.size(), Runs::of(file)?)))?;
+        let (size, mut runs) = self.with(|file| {
+            io::Seek::rewind(file)?;
+            Ok((Seen::of(file)?.size().min(limit), Runs::of(file)?))
+        })?;
         let mut at = 0;
         while at < size {
             match self.with(|file| runs.next(file, at, size))? {
@@ -193,6 +197,36 @@ impl Partial {
             file.set_len(0)?;
             io::Seek::rewind(file)
         })
+    }
+
+    /// Whether this content stands in it at `offset`.
+    ///
+    /// # Errors
+    /// If it was taken over, or cannot be read.
+    pub(crate) fn holds(&self, mut offset: u64, content: &[Bytes]) -> Result<bool, Problem> {
+        self.with(|file| {
+            let mut there = Vec::new();
+            for part in content {
+                there.resize(part.len(), 0);
+                match file.read_exact_at(&mut there, offset) {
+                    Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+                    outcome => outcome?,
+                }
+                if there != part[..] {
+                    return Ok(false);
+                }
+                offset += part.len() as u64;
+            }
+            Ok(true)
+        })
+    }
+
+    /// Removes what it has from `end` on.
+    ///
+    /// # Errors
+    /// As [`clear`](Self::clear).
+    pub(crate) fn cut(&self, end: u64) -> Result<(), Problem> {
+        self.with(|file| file.set_len(end))
     }
 
     /// Makes `content` all it has. It must not have been touched since it was opened.

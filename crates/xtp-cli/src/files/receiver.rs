@@ -101,6 +101,7 @@ fn take(
             | Record::Begin { .. }
             | Record::End { .. }
             | Record::Hole { .. }
+            | Record::Skip { .. }
             | Record::Note { .. }
             | Record::Withdraw { .. }
             | Record::Finish) => records.push(record),

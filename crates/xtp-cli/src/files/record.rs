@@ -46,6 +46,8 @@ pub(crate) struct CopyOptions {
     pub(crate) update: bool,
     /// One that is here stays.
     pub(crate) ignore_existing: bool,
+    /// What a broken copy left is not continued. Known to the receiver only.
+    pub(crate) anew: bool,
 }
 
 /// What the client wants.
@@ -67,13 +69,15 @@ pub(crate) enum Wish {
         /// Directories themselves, not what is in them.
         itself: bool,
     },
-    /// A transmitter sends to its group; there are no answers.
+    /// A transmitter sends to its group; receivers answer beside it ([`Beside`](Self::Beside)), if at all.
     Cast {
         /// One stream of octets without name and size.
         unnamed: bool,
         /// Octets of all files, as far as known.
         total: u64,
     },
+    /// A receiver of a group answers the offers of its transmitter.
+    Beside,
 }
 
 /// A point in time of a file system.
@@ -170,12 +174,14 @@ pub(crate) enum Record {
     Finish,
     /// Receiver: send it, from `offset` on if `prefix` is the hash of what comes before.
     Want { id: u64, offset: u64, prefix: Hash },
-    /// Receiver: it is there already.
+    /// Receiver: it is there already. Transmitter of a group: all receivers that were asked have it, and it is not sent.
     Skip { id: u64 },
     /// Receiver: it is in place.
     Done { id: u64 },
     /// Receiver: it cannot be put in place.
     Failed { id: u64, problem: Problem },
+    /// Receiver of a group: it has so many octets of it, and this is their hash.
+    Have { id: u64, offset: u64, prefix: Hash },
     /// Receiver: something the sender does not have was removed.
     Deleted { path: Vec<u8> },
     /// Receiver: everything is in its final state.
@@ -206,12 +212,14 @@ const DONE: u8 = 34;
 const FAILED: u8 = 35;
 const FINISHED: u8 = 36;
 const DELETED: u8 = 37;
+const HAVE: u8 = 38;
 const FATAL: u8 = 48;
 
 const WISH_PUT: u8 = 1;
 const WISH_GET: u8 = 2;
 const WISH_CAST: u8 = 3;
 const WISH_LIST: u8 = 4;
+const WISH_BESIDE: u8 = 5;
 const FLAG_SEVERAL: u16 = 1;
 const FLAG_SLASH: u16 = 2;
 const FLAG_DRY_RUN: u16 = 4;
@@ -266,6 +274,7 @@ impl Record {
             } => encode_problem(put.u8(NOTE).u32(*source).short(path), problem),
             Self::Finish => drop(put.u8(FINISH)),
             Self::Want { id, offset, prefix } => drop(put.u8(WANT).u64(*id).u64(*offset).raw(prefix)),
+            Self::Have { id, offset, prefix } => drop(put.u8(HAVE).u64(*id).u64(*offset).raw(prefix)),
             Self::Skip { id } => drop(put.u8(SKIP).u64(*id)),
             Self::Done { id } => drop(put.u8(DONE).u64(*id)),
             Self::Failed { id, problem } => encode_problem(put.u8(FAILED).u64(*id), problem),
@@ -328,6 +337,11 @@ impl Record {
                 offset: take.u64()?,
                 prefix: take.array()?,
             },
+            HAVE => Self::Have {
+                id: take.u64()?,
+                offset: take.u64()?,
+                prefix: take.array()?,
+            },
             SKIP => Self::Skip { id: take.u64()? },
             DONE => Self::Done { id: take.u64()? },
             FAILED => Self::Failed {
@@ -369,6 +383,7 @@ fn encode_hello(put: Put<'_>, version: u16, wish: &Wish) {
                 .u8(u8::from(*unnamed) * FLAG_UNNAMED)
                 .u64(*total);
         }
+        Wish::Beside => drop(put.u8(WISH_BESIDE).u8(0)),
     }
 }
 
@@ -404,6 +419,14 @@ fn decode_hello(take: &mut Take<'_>) -> Result<Record, Problem> {
         WISH_CAST => Wish::Cast {
             unnamed: take.u8()? & FLAG_UNNAMED != 0,
             total: take.u64()?,
+        },
+        WISH_BESIDE => match take.u8()? {
+            0 => Wish::Beside,
+            flags => {
+                return Err(violation(format_args!(
+                    "asked for the unknown options {flags:#x}"
+                )));
+            }
         },
         other => return Err(violation(format_args!("asked for the unknown operation {other}"))),
     };
@@ -482,6 +505,7 @@ impl CopyOptions {
             size_only: flags & FLAG_SIZE_ONLY != 0,
             update: flags & FLAG_UPDATE != 0,
             ignore_existing: flags & FLAG_IGNORE_EXISTING != 0,
+            anew: false,
         })
     }
 }

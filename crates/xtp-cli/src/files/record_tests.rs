@@ -61,6 +61,7 @@ fn every_option() -> CopyOptions {
         size_only: true,
         update: true,
         ignore_existing: true,
+        anew: false,
     }
 }
 
@@ -119,6 +120,11 @@ fn every_record() -> Vec<Record> {
             offset: 1,
             prefix: [5; 32],
         },
+        Record::Have {
+            id: 9,
+            offset: 1,
+            prefix: [6; 32],
+        },
         Record::Skip { id: 9 },
         Record::Done { id: 9 },
         Record::Failed {
@@ -153,6 +159,11 @@ fn every_greeting() -> Vec<Record> {
         get(every_option()),
         Wish::List { itself: false },
         Wish::List { itself: true },
+        Wish::Cast {
+            unnamed: true,
+            total: 1 << 40,
+        },
+        Wish::Beside,
     ];
     let version = VERSION;
     wishes.map(|wish| Record::Hello { version, wish }).into()

@@ -138,7 +138,9 @@ impl Service {
                 }))
             }
             Wish::List { itself } => Ok(Job::List(paths, itself)),
-            Wish::Cast { .. } => Err(violation("greeted as the transmitter of a group does").into()),
+            Wish::Cast { .. } | Wish::Beside => {
+                Err(violation("greeted as the transmitter or receiver of a group does").into())
+            }
         }
     }
 

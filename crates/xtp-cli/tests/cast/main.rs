@@ -3,5 +3,7 @@
 
 mod ends;
 mod late;
+mod resume;
+mod strangers;
 mod support;
 mod transfers;

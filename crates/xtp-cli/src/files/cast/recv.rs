@@ -1,6 +1,5 @@
 //! `xtp cast recv`: what a transmitter sends to its group, into a directory or to standard output.
 
-use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,11 +9,14 @@ use std::time::Instant;
 use serde::Serialize;
 use xtp::{Bytes, Confirm, Endpoint, Error, GroupClose, JoinOptions, Subscription, Target, service_numbers};
 
+use super::ReturnPath;
 use super::group::Group;
+use super::report::there_already;
+use super::stdout::{Body, body, to_stdout, write_out};
 use crate::args::CastRecvArgs;
 use crate::common::{
     Common, Failure, Outcome, ProgressUnit, Status, peer_text, progress_bar, rate_text, size_text, span_text,
-    standard_output, survive_size_limits,
+    survive_size_limits,
 };
 use crate::files::channel::{Inbox, Origin, Outbox, Sink};
 use crate::files::disk::check_replaceable;
@@ -47,6 +49,10 @@ struct Report {
     hash: Option<String>,
     sender: Option<String>,
     files: u64,
+    /// Files that were there already.
+    unchanged: u64,
+    /// Octets that were there from a broken transfer.
+    resumed_from: u64,
 }
 
 /// Where to.
@@ -79,6 +85,7 @@ pub(super) fn recv(args: &CastRecvArgs, common: &Common) -> Outcome {
         group: group_address,
         options: options(args, common, &group),
         place,
+        claims: Claims::default(),
     };
     match args.forever {
         true => common.end_of_server(receiver.forever()),
@@ -136,6 +143,8 @@ struct Receiver<'a> {
     group: Option<SocketAddr>,
     options: JoinOptions,
     place: Place,
+    /// Of all transfers: the newest one to a file takes over what an older one left of it.
+    claims: Claims,
 }
 
 /// How a transfer ended.
@@ -221,7 +230,7 @@ impl Receiver<'_> {
         let mut inbox = Inbox::of(Origin::Group(subscription));
         let found = subscription.transmitter().map_err(Fault::from);
         let taken = found
-            .and_then(|_| self.take(&mut inbox, tally))
+            .and_then(|transmitter| self.take(&mut inbox, transmitter, tally))
             .and_then(|hash| verdict(tally).map(|()| hash));
         let began = inbox.began();
         let (outcome, hash) = match taken {
@@ -242,7 +251,12 @@ impl Receiver<'_> {
         End { outcome, hash, began }
     }
 
-    fn take(&self, inbox: &mut Inbox<'_>, tally: &Tally) -> Result<Option<Hash>, Fault> {
+    fn take(
+        &self,
+        inbox: &mut Inbox<'_>,
+        transmitter: SocketAddr,
+        tally: &Tally,
+    ) -> Result<Option<Hash>, Fault> {
         let Record::Hello {
             wish: Wish::Cast { unnamed, total },
             ..
@@ -253,6 +267,7 @@ impl Receiver<'_> {
         if unnamed {
             self.unnamed(inbox, tally)?;
         } else {
+            let back = ReturnPath::open(self.endpoint, transmitter);
             match &self.place {
                 Place::Directory(root, prefix) => {
                     let target = place::Target {
@@ -262,15 +277,18 @@ impl Receiver<'_> {
                         slash: true,
                         prefix: prefix.clone(),
                         names: None,
-                        options: CopyOptions::default(),
+                        options: CopyOptions {
+                            ignore_times: self.args.no_resume,
+                            anew: self.args.no_resume,
+                            ..CopyOptions::default()
+                        },
                         excludes: Excludes::default(),
                     };
-                    let nobody = Outbox::to(Sink::Nobody);
-                    receive(nobody, inbox, target, &Claims::default(), tally)?;
+                    receive(Outbox::to(Sink::Back(&back)), inbox, target, &self.claims, tally)?;
                 }
                 Place::Stdout => {
                     tally.offered.add(total);
-                    to_stdout(inbox, tally)?;
+                    to_stdout(inbox, &back, tally)?;
                 }
             }
         }
@@ -286,7 +304,7 @@ impl Receiver<'_> {
             return Err(violation("began with something else than its stream").into());
         };
         match &self.place {
-            Place::Stdout => body(inbox, tally, "the stream", write_out),
+            Place::Stdout => body(inbox, tally, "the stream", &mut Body::default(), write_out),
             Place::Directory(root, prefix) => {
                 let label = format!("{prefix}{}", String::from_utf8_lossy(UNNAMED));
                 let folder = root
@@ -296,9 +314,10 @@ impl Receiver<'_> {
                     .find(UNNAMED)
                     .map_err(|error| Problem::io(&label, &error))?;
                 seen.map_or(Ok(()), |seen| check_replaceable(&seen, &label))?;
-                let partial = Partial::open(&Claims::default(), &folder, UNNAMED, &label)?;
+                let partial = Partial::open(&self.claims, &folder, UNNAMED, &label)?;
                 partial.clear()?;
-                body(inbox, tally, &label, |content| Ok(partial.write(content)?))?;
+                let take = |content: &[Bytes]| Ok(partial.write(content)?);
+                body(inbox, tally, &label, &mut Body::default(), take)?;
                 let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
                 let now = now.unwrap_or_default();
                 let modified = Stamp {
@@ -329,7 +348,7 @@ impl Receiver<'_> {
         let is_broken = matches!(end.outcome, Err(Fault::Net(_) | Fault::Stopped));
         let outcome = end.outcome.map_err(|fault| self.explain(fault, late));
         if is_broken && tally.sent.get() > 0 && matches!(self.place, Place::Directory(..)) {
-            out.note("what came stays; `xtp cp` from a server of the same files continues it");
+            out.note("what came stays; the same transfer, started again, continues it, and so does `xtp cp` from a server");
         }
         if out.is_json() {
             out.object_line(&Report {
@@ -339,15 +358,18 @@ impl Receiver<'_> {
                 hash: end.hash.map(|hash| blake3::Hash::from(hash).to_hex().to_string()),
                 sender: sender.map(peer_text),
                 files: tally.files.get(),
+                unchanged: tally.unchanged.get(),
+                resumed_from: tally.resumed.get(),
             })?;
         }
         if outcome.is_ok() {
             out.note(format_args!(
-                "{} from {} in {} ({}), verified",
+                "{} from {} in {} ({}), verified{}",
                 size_text(tally.sent.get()),
                 sender.map(peer_text).unwrap_or_default(),
                 span_text(span),
-                rate_text(tally.sent.get(), span)
+                rate_text(tally.sent.get(), span),
+                there_already(tally)
             ));
         }
         outcome
@@ -390,81 +412,4 @@ fn verdict(tally: &Tally) -> Result<(), Fault> {
         true => Ok(()),
         false => Err(problems.swap_remove(worst).into()),
     }
-}
-
-/// Pieces of content up to their end, which is verified.
-fn body(
-    inbox: &mut Inbox<'_>,
-    tally: &Tally,
-    label: &str,
-    mut take: impl FnMut(&[Bytes]) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let mut hasher = blake3::Hasher::new();
-    loop {
-        tally.check()?;
-        match inbox.expect()? {
-            Record::Piece { len, .. } => inbox.content(len, |content| {
-                for part in &content {
-                    hasher.update(part);
-                }
-                tally.sent.add(content.iter().map(|part| part.len() as u64).sum());
-                tally
-                    .settled
-                    .add(content.iter().map(|part| part.len() as u64).sum());
-                take(&content)
-            })?,
-            Record::End { hash, .. } if hasher.finalize() == hash => return Ok(()),
-            Record::End { .. } => return Err(mismatch(label).into()),
-            Record::Withdraw { problem, .. } => return Err(Fault::Peer(problem)),
-            _ => return Err(violation("sent something else than content").into()),
-        }
-    }
-}
-
-/// One file to standard output.
-fn to_stdout(inbox: &mut Inbox<'_>, tally: &Tally) -> Result<(), Fault> {
-    let mut files = 0;
-    loop {
-        match inbox.expect()? {
-            Record::Entry(_) if files == 1 => {
-                let text = "the sender sends several files; name a directory instead of -";
-                return Err(Problem::new(Code::InTheWay, text).into());
-            }
-            Record::Entry(_) => files += 1,
-            Record::Whole { hash, content, .. } => {
-                if blake3::hash(&content) != hash {
-                    return Err(mismatch("the file").into());
-                }
-                tally.sent.add(content.len() as u64);
-                write_out(&[content])?;
-            }
-            Record::Begin { .. } => body(inbox, tally, "the file", write_out)?,
-            Record::Note { problem, .. } if !problem.code.is_failure() || problem.code == Code::Special => {
-                tally.problem(problem)
-            }
-            Record::Note { problem, .. } | Record::Withdraw { problem, .. } => {
-                return Err(Fault::Peer(problem));
-            }
-            Record::Finish => {
-                tally.files.add(files);
-                return Ok(());
-            }
-            _ => return Err(violation("sent a record that a transmitter does not send").into()),
-        }
-    }
-}
-
-fn write_out(content: &[Bytes]) -> Result<(), Fault> {
-    let written = standard_output().and_then(|mut stdout| {
-        content.iter().try_for_each(|part| stdout.write_all(part))?;
-        stdout.flush()
-    });
-    written.map_err(|error| Fault::unwritten("cannot write to standard output", &error))
-}
-
-fn mismatch(label: &str) -> Problem {
-    Problem::new(
-        Code::Mismatch,
-        format!("{label}: the content that arrived differs from what was sent; have it sent again"),
-    )
 }

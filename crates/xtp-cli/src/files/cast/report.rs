@@ -58,6 +58,10 @@ pub(super) struct SendReport {
     ok: bool,
     /// Octets of content that were sent, each once.
     bytes: u64,
+    /// Octets that were not sent since all receivers have them from a broken transfer.
+    resumed_from: u64,
+    /// Files that were not sent since all receivers have them.
+    unchanged: u64,
     /// From the first octet that left to the end.
     seconds: f64,
     /// Octets of UDP payload that left.
@@ -185,6 +189,8 @@ impl SendReport {
         Self {
             ok,
             bytes: 0,
+            resumed_from: 0,
+            unchanged: 0,
             seconds: ending.span.as_secs_f64(),
             wire_bytes: stats.octets_sent,
             data_packets: stats.data_packets,
@@ -206,6 +212,8 @@ impl SendReport {
         broken: Option<Failure>,
     ) -> Outcome {
         self.bytes = tally.sent.get();
+        self.resumed_from = tally.resumed.get();
+        self.unchanged = tally.unchanged.get();
         let problems = tally.problems(0);
         for problem in &problems {
             out.error(&problem.text);
@@ -225,13 +233,14 @@ impl SendReport {
         }
         if whole > 0 {
             out.note(format_args!(
-                "{} to {whole} receivers in {} ({} each), {} packets of data, {} of repair, {} of feedback",
+                "{} to {whole} receivers in {} ({} each), {} packets of data, {} of repair, {} of feedback{}",
                 size_text(self.bytes),
                 span_text(ending.span),
                 rate_text(self.bytes, ending.span),
                 self.data_packets,
                 self.repair_packets,
-                self.feedback_packets
+                self.feedback_packets,
+                there_already(tally)
             ));
         }
         // A failure names them itself.
@@ -278,6 +287,21 @@ impl Receiver {
             (address, name) => format!("{address} ({name}): {reason}"),
         }
     }
+}
+
+/// What was not sent, for the end of a summary.
+pub(super) fn there_already(tally: &Tally) -> String {
+    let mut text = match tally.unchanged.get() {
+        0 => String::new(),
+        unchanged => format!(", {unchanged} unchanged"),
+    };
+    if tally.resumed.get() > 0 {
+        text.push_str(&format!(
+            ", {} were there already",
+            size_text(tally.resumed.get())
+        ));
+    }
+    text
 }
 
 #[cfg(test)]

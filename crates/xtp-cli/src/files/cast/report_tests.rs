@@ -179,6 +179,6 @@ fn the_object_has_the_agreed_fields() {
     let members = [member(1, "a", MemberState::Dropped(DropReason::Unreachable))];
     let report = SendReport::of(&members, &CastStats::default(), &ending(0, &[], None));
     let text = serde_json::to_string(&report).unwrap();
-    let expected = r#"{"ok":false,"bytes":0,"seconds":2.0,"wire_bytes":0,"data_packets":0,"repair_packets":0,"feedback_packets":0,"receivers":[{"address":"10.0.0.1:5000","name":"a","state":"dropped","reason":"unreachable: its program ended","seconds":1.5,"bytes":9}]}"#;
+    let expected = r#"{"ok":false,"bytes":0,"resumed_from":0,"unchanged":0,"seconds":2.0,"wire_bytes":0,"data_packets":0,"repair_packets":0,"feedback_packets":0,"receivers":[{"address":"10.0.0.1:5000","name":"a","state":"dropped","reason":"unreachable: its program ended","seconds":1.5,"bytes":9}]}"#;
     assert_eq!(text, expected);
 }

@@ -1,7 +1,6 @@
 //! `xtp cast send`: one pass over files or standard input, for all receivers.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,23 +11,22 @@ use xtp::{
     Slow, Target, service_numbers,
 };
 
+use super::files::{Files, walk};
 use super::group::Group;
+use super::inquiry::Inquiry;
 use super::past::Past;
 use super::report::{Ending, Invited, SendReport};
 use super::view::View;
 use crate::args::{CastSendArgs, CycleArg, ModeArg, SlowArg, WaitArg};
 use crate::common::{Common, Failure, Input, Outcome, Piece, Status};
-use crate::files::channel::{Digest, Outbox, Sink};
+use crate::files::channel::{Outbox, Sink};
 use crate::files::links::Links;
 use crate::files::local::local_source;
-use crate::files::names::RelPath;
-use crate::files::pattern::Excludes;
-use crate::files::pool::Pool;
 use crate::files::problem::{Code, Fault, Problem};
-use crate::files::record::{Entry, INLINE_LIMIT, Kind, Record, VERSION, Wish};
-use crate::files::sender::{changed, check_unchanged, see_settled};
+use crate::files::record::{Record, VERSION, Wish};
+use crate::files::session::configure;
 use crate::files::tally::Tally;
-use crate::files::walk::{Holes, Missed, Source, Walk};
+use crate::files::walk::Source;
 
 /// Time to wait for receivers where none are expected.
 const JOINERS: Duration = Duration::from_secs(2);
@@ -48,21 +46,25 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
         Some(past) => options.history(move |position, most| past.at(position, most)),
         None => options,
     };
-    let endpoint = common.endpoint(common.config(Some(group.bind(args.both.source))))?;
+    let mut config = common.config(Some(group.bind(args.both.source)));
+    configure(&mut config);
+    let endpoint = common.endpoint(config)?;
     let doing = format!("cannot send to {}", args.group);
-    let failed = |error: &Error| match error {
-        // Flags that do not go together, or not with this group.
-        Error::Command(command) if error.kind() == std::io::ErrorKind::InvalidInput => {
-            Failure::usage(format!("{doing}: {command}"))
-        }
-        other => Failure::of(&doing, other),
-    };
+    let failed = |error: &Error| not_sent(error, &doing);
     let cast = endpoint
         .cast(
             group.target,
             options.interface(group.interface).hops(args.both.ttl),
         )
         .map_err(|error| failed(&error))?;
+    // Before the driver: no receiver's answer comes to an endpoint that does not listen yet.
+    let inquiry = match &content {
+        Content::Files(source, _) if !args.no_resume => {
+            let inquiry = Inquiry::new(&endpoint, &cast, source.clone(), args.patience, common);
+            Some(inquiry.map_err(|error| failed(&error))?)
+        }
+        _ => None,
+    };
     // Of each wait: for receivers, for room, for the last of them.
     cast.set_timeout(common.timeout());
     // Disks and standard input are slow at times; receivers must not take that for a dead sender.
@@ -76,10 +78,15 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
     };
     let began = OnceLock::new();
     let outcome = std::thread::scope(|scope| {
-        let view = View::new(&common.out, &cast, content.total(), invited, &began);
+        let view = View::new(&common.out, &cast, (content.total(), &tally), invited, &began);
         let viewing = scope.spawn(|| view.run(&done));
+        let inquiry = inquiry.as_ref();
+        let answering = inquiry.map(|inquiry| scope.spawn(|| inquiry.run(scope)));
         let sink = Sink::Cast(&cast, past.as_deref());
-        let outcome = transmit(&cast, sink, content, &tally, common, &began);
+        let outcome = transmit(&cast, sink, content, inquiry, &tally, common, &began);
+        if let (Some(inquiry), Some(answering)) = (inquiry, answering) {
+            inquiry.close(answering);
+        }
         done.store(true, Ordering::Relaxed);
         viewing.thread().unpark();
         outcome
@@ -91,27 +98,39 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
         any: args.any,
         span: began.get().map(Instant::elapsed).unwrap_or_default(),
     };
-    let broken = match outcome {
-        Ok(_) => None,
-        Err(Fault::Stopped) => Some(Failure::interrupted()),
-        Err(Fault::Net(Error::Group(GroupClose::Nobody))) => {
+    let broken = outcome
+        .err()
+        .map(|fault| explain(fault, &cast, &doing, &args.group));
+    SendReport::new(&cast, &ending).conclude(&common.out, &tally, &ending, broken)
+}
+
+/// Why a cast ended early.
+fn explain(fault: Fault, cast: &Cast, doing: &str, group: &str) -> Failure {
+    match fault {
+        Fault::Stopped => Failure::interrupted(),
+        Fault::Net(Error::Group(GroupClose::Nobody)) => {
             let busy = cast.stats().is_ok_and(|stats| stats.busy_reports > 0);
             let why = match busy {
                 true => "all receivers are busy with other senders; wait longer with --patience".to_owned(),
-                false => format!(
-                    "nobody came; start `xtp cast recv {}` first, or wait longer",
-                    args.group
-                ),
+                false => format!("nobody came; start `xtp cast recv {group}` first, or wait longer"),
             };
-            Some(Failure::new(Status::Unreachable, format!("{doing}: {why}")))
+            Failure::new(Status::Unreachable, format!("{doing}: {why}"))
         }
-        Err(Fault::Net(error)) => Some(failed(&error)),
-        Err(Fault::Here(problem) | Fault::Peer(problem)) => Some(Failure::new(
-            problem.status(),
-            format!("{doing}: {}", problem.text),
-        )),
-    };
-    SendReport::new(&cast, &ending).conclude(&common.out, &tally, &ending, broken)
+        Fault::Net(error) => not_sent(&error, doing),
+        Fault::Here(problem) | Fault::Peer(problem) => {
+            Failure::new(problem.status(), format!("{doing}: {}", problem.text))
+        }
+    }
+}
+
+fn not_sent(error: &Error, doing: &str) -> Failure {
+    match error {
+        // Flags that do not go together, or not with this group.
+        Error::Command(command) if error.kind() == std::io::ErrorKind::InvalidInput => {
+            Failure::usage(format!("{doing}: {command}"))
+        }
+        other => Failure::of(doing, other),
+    }
 }
 
 /// The receivers that a list names. All of them are expected, unless a flag names others.
@@ -239,6 +258,7 @@ fn transmit(
     cast: &Cast,
     sink: Sink<'_>,
     content: Content,
+    inquiry: Option<&Inquiry<'_>>,
     tally: &Tally,
     common: &Common,
     began: &OnceLock<Instant>,
@@ -256,7 +276,7 @@ fn transmit(
     match content {
         Content::Files(source, _) => {
             began.get_or_init(Instant::now);
-            Files::new(source, outbox, sink.past(), tally).run()?;
+            Files::new(source, outbox, sink.past(), inquiry, (tally, common)).run()?;
         }
         Content::Stream => stream(&mut outbox, tally, common, began)?,
     }
@@ -293,131 +313,4 @@ fn stream(
     outbox.push(&Record::End { id: 0, hash })?;
     outbox.push(&Record::Finish)?;
     outbox.flush()
-}
-
-/// Everything below a source. The stream to a group has no holes.
-fn walk(source: Source) -> Walk {
-    Walk::new(vec![source], Excludes::default(), Holes::Never, Links::Keep)
-}
-
-/// Files one after the other, each entry followed by its content.
-struct Files<'a> {
-    walk: Walk,
-    outbox: Outbox<'a>,
-    past: Option<&'a Past>,
-    tally: &'a Tally,
-    pool: Pool,
-    digest: Digest,
-}
-
-impl<'a> Files<'a> {
-    fn new(source: Source, outbox: Outbox<'a>, past: Option<&'a Past>, tally: &'a Tally) -> Self {
-        Self {
-            walk: walk(source),
-            outbox,
-            past,
-            tally,
-            pool: Pool::default(),
-            digest: Digest::default(),
-        }
-    }
-
-    fn run(mut self) -> Result<(), Fault> {
-        let mut next = 0;
-        while let Some(found) = self.walk.next() {
-            self.tally.check()?;
-            let mut entry = match found {
-                Ok(entry) => entry,
-                Err(Missed {
-                    source,
-                    path,
-                    problem,
-                }) => {
-                    self.tally.problem(problem.clone());
-                    self.outbox.push(&Record::Note {
-                        source,
-                        path,
-                        problem,
-                    })?;
-                    continue;
-                }
-            };
-            entry.id = next;
-            next += 1;
-            self.outbox.push(&Record::Entry(entry.clone()))?;
-            let Kind::File { size } = entry.kind else {
-                continue;
-            };
-            match self.file(&entry, size) {
-                Ok(()) => self.tally.files.add(1),
-                Err(Fault::Here(problem)) => {
-                    self.tally.problem(problem.clone());
-                    self.outbox.push(&Record::Withdraw {
-                        id: entry.id,
-                        problem,
-                    })?;
-                }
-                Err(fault) => return Err(fault),
-            }
-        }
-        self.outbox.push(&Record::Finish)?;
-        self.outbox.flush()
-    }
-
-    fn file(&mut self, entry: &Entry, size: u64) -> Result<(), Fault> {
-        let source = self.walk.source(entry.source);
-        let label = source.shown(&entry.path);
-        let failed = |error: std::io::Error| Problem::io(&label, &error);
-        let mut file: File = source.file(&RelPath::from_peer(&entry.path)?, &label)?;
-        let since = Some(see_settled(&file, &label)?.changed());
-        check_unchanged(&file, entry, since, &label)?;
-        if let Some(past) = self.past {
-            past.begins(entry);
-        }
-        if size <= INLINE_LIMIT {
-            let content = self.pool.read(&mut file, size).map_err(failed)?;
-            if content.len() as u64 != size {
-                return Err(changed(&label).into());
-            }
-            check_unchanged(&file, entry, since, &label)?;
-            let hash = *blake3::hash(&content).as_bytes();
-            self.digest.add(hash);
-            self.tally.sent.add(size);
-            self.reads(0);
-            return self.outbox.push(&Record::Whole {
-                id: entry.id,
-                hash,
-                content,
-            });
-        }
-        self.outbox.push(&Record::Begin {
-            id: entry.id,
-            offset: 0,
-        })?;
-        let (mut hasher, mut left) = (blake3::Hasher::new(), size);
-        while left > 0 {
-            let content = self.pool.read(&mut file, left).map_err(failed)?;
-            if content.is_empty() {
-                return Err(changed(&label).into());
-            }
-            let octets = content.len() as u64;
-            self.reads(size - left);
-            left -= octets;
-            // Sent first and hashed then: the network works meanwhile.
-            self.outbox.piece(entry.id, content.clone())?;
-            hasher.update(&content);
-            self.tally.sent.add(octets);
-        }
-        check_unchanged(&file, entry, since, &label)?;
-        let hash = *hasher.finalize().as_bytes();
-        self.digest.add(hash);
-        self.outbox.push(&Record::End { id: entry.id, hash })
-    }
-
-    /// The content that is sent next is that of the file, from `offset` on.
-    fn reads(&self, offset: u64) {
-        if let Some(past) = self.past {
-            past.reads(offset);
-        }
-    }
 }

@@ -10,6 +10,7 @@ use xtp::{Cast, GroupEvent, MemberId, MemberReport, MemberState};
 
 use super::report::Invited;
 use crate::common::{Output, ProgressUnit, peer_text, progress_bar, span_text};
+use crate::files::tally::Tally;
 
 /// How often the bar is drawn.
 const LOOK: Duration = Duration::from_millis(100);
@@ -19,8 +20,9 @@ pub(super) struct View<'a> {
     out: &'a Output,
     cast: &'a Cast,
     bar: ProgressBar,
-    /// The octets are known beforehand.
-    sized: bool,
+    /// Octets of content, where they are known beforehand; those that need not be sent are settled.
+    total: Option<u64>,
+    tally: &'a Tally,
     invited: Invited<'a>,
     /// When the first octet left.
     began: &'a OnceLock<Instant>,
@@ -32,7 +34,7 @@ impl<'a> View<'a> {
     pub(super) fn new(
         out: &'a Output,
         cast: &'a Cast,
-        total: Option<u64>,
+        (total, tally): (Option<u64>, &'a Tally),
         invited: Invited<'a>,
         began: &'a OnceLock<Instant>,
     ) -> Self {
@@ -45,7 +47,8 @@ impl<'a> View<'a> {
             out,
             cast,
             bar: progress_bar(out, ProgressUnit::Octets, total.unwrap_or(0), &label),
-            sized: total.is_some(),
+            total,
+            tally,
             invited,
             began,
             is_running: Cell::new(false),
@@ -70,9 +73,10 @@ impl<'a> View<'a> {
             let members = self.cast.members().unwrap_or_default();
             self.bar.set_message(format!("{} receivers", members.len()));
         }
-        if !self.sized {
-            self.bar.set_length(stats.position);
-        }
+        self.bar.set_length(match self.total {
+            Some(total) => total.saturating_sub(self.tally.settled.get()),
+            None => stats.position,
+        });
         self.bar.set_position(stats.acknowledged);
         let mut members = None;
         while let Ok(Some(event)) = self.cast.try_event() {

@@ -67,7 +67,7 @@ impl Disk<'_> {
         }
         let same_size = is_file && entry.kind == Kind::File { size: seen.size() };
         let same = match entry.hash {
-            _ if options.ignore_times || !same_size || self.one_way => false,
+            _ if options.ignore_times || !same_size => false,
             Some(hash) => match folder.open_file(name) {
                 Ok(mut file) => hash_of(&mut file, seen.size(), self.tally)? == Some(hash),
                 // What cannot be read is replaced.
@@ -208,12 +208,7 @@ impl Disk<'_> {
             self.deferred.push_back(id);
             Content::Deferred
         } else {
-            let prefix = ContentHash::default().value();
-            self.outbox.push(&Record::Want {
-                id,
-                offset: 0,
-                prefix,
-            })?;
+            self.ask(id, 0, ContentHash::default().value())?;
             Content::Inline
         };
         let expected = Expected {
@@ -225,6 +220,14 @@ impl Disk<'_> {
         };
         self.expected.insert(id, expected);
         self.want_deferred()
+    }
+
+    /// Says what is here of a file and that the rest is wanted.
+    fn ask(&mut self, id: u64, offset: u64, prefix: Hash) -> Result<(), Fault> {
+        self.outbox.push(&match self.back {
+            None => Record::Want { id, offset, prefix },
+            Some(_) => Record::Have { id, offset, prefix },
+        })
     }
 
     /// Asks for large files, as many as may be under way.
@@ -240,7 +243,7 @@ impl Disk<'_> {
                     expected.content = content;
                     self.expected.insert(id, expected);
                     self.large += 1;
-                    self.outbox.push(&Record::Want { id, offset, prefix })?;
+                    self.ask(id, offset, prefix)?;
                     // The hash of a long beginning takes its time; the sender may start meanwhile.
                     self.outbox.flush()?;
                 }
@@ -260,12 +263,12 @@ impl Disk<'_> {
         let mut at = partial.len()?;
         let mut hasher = Box::new(ContentHash::new(entry.stored.is_some()));
         // What a stream brought last time is gone at its source.
-        if at > size || self.one_way || entry.kind == Kind::Stream {
+        if at > size || self.options.anew || entry.kind == Kind::Stream {
             partial.clear()?;
             at = 0;
         }
         if at > 0 {
-            at = partial.hash(&mut hasher, self.tally)?;
+            at = partial.hash(size, &mut hasher, self.tally)?;
         }
         let missing = (size - at).min(entry.stored.unwrap_or(u64::MAX));
         check_room(folder, missing, &expected.place.label)?;

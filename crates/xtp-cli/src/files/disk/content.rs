@@ -49,8 +49,8 @@ impl Disk<'_> {
     fn mismatched(&mut self, mut expected: Expected) -> Result<(), Fault> {
         let id = expected.entry.id;
         expected.attempts += 1;
-        // A transmitter to a group hears nothing, and standard input comes only once.
-        if self.one_way || expected.attempts > AGAIN || expected.entry.kind == Kind::Stream {
+        // A transmitter to a group repeats nothing for one receiver, and standard input comes only once.
+        if self.back.is_some() || expected.attempts > AGAIN || expected.entry.kind == Kind::Stream {
             let size = expected.entry.kind.size();
             return self.refuse(id, size, mismatch(&expected.place.label, expected.attempts));
         }
@@ -68,43 +68,67 @@ impl Disk<'_> {
         Ok(())
     }
 
-    /// Content that was not asked for: of a transmitter that does not hear what was refused.
+    /// Content that was not asked for: of a transmitter that sends it for other receivers.
     fn unwanted(&self, what: &str) -> Result<(), Fault> {
-        match self.one_way {
-            true => Ok(()),
-            false => Err(violation(what).into()),
+        match self.back {
+            Some(_) => Ok(()),
+            None => Err(violation(what).into()),
         }
     }
 
+    /// Content begins. To a group it may begin before what is here ends, for the sake of other receivers, or behind it: then they
+    /// have what is missing in between, and it is fetched.
     pub(super) fn begin(&mut self, id: u64, offset: u64) -> Result<(), Fault> {
+        match self.expected.get(&id).map(|expected| &expected.content) {
+            Some(Content::Ready { at, .. }) if offset > *at && self.back.is_some() => {
+                self.fetch(id, Some(offset))
+            }
+            _ => self.begin_here(id, offset),
+        }
+    }
+
+    /// Content begins that goes on with what is here, or replaces it.
+    pub(super) fn begin_here(&mut self, id: u64, offset: u64) -> Result<(), Fault> {
         let Some(mut expected) = self.expected.remove(&id) else {
             return self.unwanted("begins a file nobody wants");
         };
         let Content::Ready {
             partial,
             mut hasher,
-            mut at,
+            at,
         } = expected.content
         else {
             return Err(violation("begins a file out of turn").into());
         };
-        if offset != at {
-            if offset != 0 {
-                return Err(violation("begins a file in the wrong place").into());
-            }
-            // What is here is not the beginning of this file.
+        if offset > at || offset != at && offset != 0 && self.back.is_none() {
+            return Err(violation("begins a file in the wrong place").into());
+        }
+        if offset < at {
             hasher.reset();
-            at = 0;
-            if let Err(problem) = partial.clear() {
-                self.large -= 1;
-                return self.refuse(id, expected.entry.kind.size(), problem);
+            let readied = match self.back {
+                // What is here may be the beginning of this file all the same: the sender began for others.
+                Some(_) => partial.hash(offset, &mut hasher, self.tally).map(drop),
+                None => partial.clear().map_err(Fault::from),
+            };
+            match readied {
+                Err(Fault::Here(problem)) => {
+                    self.large -= 1;
+                    self.refuse(id, expected.entry.kind.size(), problem)?;
+                    return self.want_deferred();
+                }
+                outcome => outcome?,
             }
         }
         if expected.attempts == 0 && !expected.anew {
             self.tally.resumed.add(offset);
         }
         self.tally.settled.add(offset);
-        expected.content = Content::Growing { partial, hasher, at };
+        expected.content = Content::Growing {
+            partial,
+            hasher,
+            there: if self.back.is_some() { at } else { offset },
+            at: offset,
+        };
         self.expected.insert(id, expected);
         Ok(())
     }
@@ -112,8 +136,10 @@ impl Disk<'_> {
     pub(super) fn store(&mut self, id: u64, content: &[Bytes]) -> Result<(), Fault> {
         let octets = content.iter().map(|part| part.len() as u64).sum();
         self.tally.sent.add(octets);
-        self.grow(id, octets, |partial, hash| {
-            partial.write(content)?;
+        self.grow(id, octets, |partial, hash, there| {
+            if !there.matches(partial, content)? {
+                partial.write(content)?;
+            }
             for part in content {
                 hash.update(part);
             }
@@ -127,7 +153,8 @@ impl Disk<'_> {
         if self.expected.get(&id).is_some_and(plain) {
             return Err(violation("sent a hole in a file without any").into());
         }
-        self.grow(id, octets, |partial, hash| {
+        self.grow(id, octets, |partial, hash, there| {
+            there.cut(partial)?;
             partial.extend(partial.len()? + octets)?;
             hash.update_zeros(octets);
             Ok(())
@@ -139,13 +166,19 @@ impl Disk<'_> {
         &mut self,
         id: u64,
         octets: u64,
-        add: impl FnOnce(&Partial, &mut ContentHash) -> Result<(), Problem>,
+        add: impl FnOnce(&Partial, &mut ContentHash, Left<'_>) -> Result<(), Problem>,
     ) -> Result<(), Fault> {
         // Content of a file that was refused meanwhile may still be under way.
         let Some(expected) = self.expected.get_mut(&id) else {
             return Ok(());
         };
-        let Content::Growing { partial, hasher, at } = &mut expected.content else {
+        let Content::Growing {
+            partial,
+            hasher,
+            at,
+            there,
+        } = &mut expected.content
+        else {
             return Err(violation("sent content out of turn").into());
         };
         let size = match expected.entry.kind {
@@ -155,7 +188,7 @@ impl Disk<'_> {
         if octets > size - *at {
             return Err(violation("sent more of a file than it offered").into());
         }
-        match add(partial, hasher) {
+        match add(partial, hasher, Left { at: *at, there }) {
             Ok(()) => {
                 *at += octets;
                 self.tally.settled.add(octets);
@@ -178,7 +211,10 @@ impl Disk<'_> {
             return Ok(());
         };
         let content = std::mem::replace(&mut expected.content, Content::Deferred);
-        let Content::Growing { partial, hasher, at } = content else {
+        let Content::Growing {
+            partial, hasher, at, ..
+        } = content
+        else {
             return Err(violation("ends a file out of turn").into());
         };
         self.large -= 1;
@@ -198,6 +234,31 @@ impl Disk<'_> {
             self.mismatched(expected)?;
         }
         self.want_deferred()
+    }
+}
+
+/// What an earlier copy left beyond the place that content has come to.
+struct Left<'a> {
+    at: u64,
+    there: &'a mut u64,
+}
+
+impl Left<'_> {
+    /// Whether the content that comes next stands there already. What differs is cut off, with all behind it.
+    fn matches(self, partial: &Partial, content: &[Bytes]) -> Result<bool, Problem> {
+        if *self.there > self.at && partial.holds(self.at, content)? {
+            return Ok(true);
+        }
+        self.cut(partial)?;
+        Ok(false)
+    }
+
+    fn cut(self, partial: &Partial) -> Result<(), Problem> {
+        if *self.there > self.at {
+            partial.cut(self.at)?;
+            *self.there = self.at;
+        }
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use xtp::Bytes;
 
 use self::consider::{There, is_large};
 use self::mirror::Mirror;
+use super::cast::ReturnPath;
 use super::channel::Outbox;
 use super::content_hash::ContentHash;
 use super::install::{Complete, install};
@@ -24,6 +25,7 @@ use super::tally::Tally;
 mod consider;
 mod content;
 mod dry_run;
+mod fetch;
 mod mirror;
 
 /// Offers a sender may have open.
@@ -60,11 +62,12 @@ enum Content {
         hasher: Box<ContentHash>,
         at: u64,
     },
-    /// Coming.
+    /// Coming. Of octets up to `there`, which an earlier copy left, only those are written that differ.
     Growing {
         partial: Partial,
         hasher: Box<ContentHash>,
         at: u64,
+        there: u64,
     },
 }
 
@@ -90,8 +93,8 @@ pub(crate) struct Disk<'a> {
     complete: Vec<Complete>,
     directories: Vec<Directory>,
     directory_memory: usize,
-    /// Answers are dropped: files are sent whole, wanted or not.
-    one_way: bool,
+    /// Of a receiver of a group: content comes once, for all receivers, wanted or not.
+    back: Option<&'a ReturnPath>,
     options: CopyOptions,
     /// With `delete`.
     mirror: Option<Mirror>,
@@ -102,7 +105,7 @@ pub(crate) struct Disk<'a> {
 impl<'a> Disk<'a> {
     pub(crate) fn new(outbox: Outbox<'a>, target: Target, claims: &'a Claims, tally: &'a Tally) -> Self {
         Self {
-            one_way: outbox.reaches_nobody(),
+            back: outbox.return_path(),
             options: target.options,
             mirror: (target.options.delete).then(|| Mirror::new(target.excludes.clone())),
             refused: false,
@@ -189,6 +192,7 @@ impl<'a> Disk<'a> {
             } => self.missed(source, &path, problem),
             Record::End { id, hash } => self.end(id, &hash),
             Record::Withdraw { id, problem } => self.withdrawn(id, problem),
+            Record::Skip { id } if self.back.is_some() => self.spared(id),
             _ => Err(violation("sent a record out of place").into()),
         }
     }
