@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::world::{Receiving, World, end};
+use super::world::{Receiving, World, end, number};
 use crate::real::host::output;
 
 /// When it happens; the whole file takes some two seconds, so that there is time for it.
@@ -17,7 +17,8 @@ pub(super) fn all(world: &World) -> Result<(), String> {
     killed(world).map_err(|error| format!("one killed: {error}"))?;
     stopped(world).map_err(|error| format!("one stopped: {error}"))?;
     off(world).map_err(|error| format!("one switched off: {error}"))?;
-    late(world).map_err(|error| format!("one late: {error}"))
+    late(world).map_err(|error| format!("one late: {error}"))?;
+    broken(world).map_err(|error| format!("all killed and started again: {error}"))
 }
 
 /// Receivers on so many hosts.
@@ -101,4 +102,26 @@ fn late(world: &World) -> Result<(), String> {
     receivers
         .into_iter()
         .try_for_each(|receiver| world.check(receiver))
+}
+
+/// One is killed, and then the others and their sender: started again, the group is sent what the first of them lacks.
+fn broken(world: &World) -> Result<(), String> {
+    let (group, names) = ("239.36.5.9", ["one", "other", "first"]);
+    let mut receivers = receivers(world, group, &names)?;
+    let sender = world.send(group, &[&["--expect", "3"], &SLOWLY[..]].concat())?;
+    let first = receivers.pop().ok_or("no first")?;
+    std::thread::sleep(HAPPENS / 2);
+    drop(first.process);
+    std::thread::sleep(HAPPENS / 2);
+    drop((sender, receivers));
+    let receivers = names.iter().enumerate();
+    let receivers = receivers
+        .map(|(number, name)| world.receive_again(number, name, group, &[]))
+        .collect::<Result<_, _>>()?;
+    let report = world.everybody(group, &[], receivers)?;
+    let (sent, there) = (number(&report, "bytes"), number(&report, "resumed_from"));
+    match there > 0 && sent + there == world.data.len() as u64 {
+        true => Ok(()),
+        false => Err(report),
+    }
 }

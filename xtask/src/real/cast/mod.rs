@@ -2,7 +2,7 @@
 //!
 //! Files go to hosts of their own and to ten receivers on one of them, from three senders at a time, over IPv4, IPv6, a source-specific group and by copies;
 //! while packets to the group are lost at every receiver, with reports by name and in buckets; and while one receiver is killed,
-//! stopped for a while, switched off, or late. Without a route to the group the only interface is used, or they are named. What arrives is compared with what was sent, and what the sender says of each
+//! stopped for a while, switched off, or late, and all after one another killed and started again. Without a route to the group the only interface is used, or they are named. What arrives is compared with what was sent, and what the sender says of each
 //! receiver with what is there.
 
 mod accidents;
@@ -33,7 +33,7 @@ pub(super) fn run(host: &Host) -> Result<String, String> {
     routes::without(&world.program, &world.folder).map_err(|error| format!("no route: {error}"))?;
     let mut shown =
         "multicast, IPv6, source-specific, copies, ten hosts, ten on a host, three senders at once, one killed, one stopped, one \
-                     switched off, one late, no route"
+                     switched off, one late, all killed and started again, no route"
             .to_owned();
     let installed = |tool| output(tool, &["--version"]).is_ok();
     if installed("nft") && installed("ethtool") {

@@ -80,6 +80,7 @@ impl World {
         })
     }
 
+    /// A receiver of this name on that host, which has nothing.
     pub(super) fn receive(
         &self,
         number: usize,
@@ -90,6 +91,18 @@ impl World {
         let place = self.folder.join(name);
         let _ = std::fs::remove_dir_all(&place);
         std::fs::create_dir(&place).map_err(|error| error.to_string())?;
+        self.receive_again(number, name, group, options)
+    }
+
+    /// A receiver that has what it had before.
+    pub(super) fn receive_again(
+        &self,
+        number: usize,
+        name: &str,
+        group: &str,
+        options: &[&str],
+    ) -> Result<Receiving, String> {
+        let place = self.folder.join(name);
         let program = self.program.to_string_lossy();
         let into = place.to_string_lossy();
         let mut words = vec!["cast", "recv", group, into.as_ref(), "--name", name, "--json"];
@@ -227,7 +240,7 @@ pub(super) fn end(mut process: Process, status: i32) -> Result<String, String> {
     Ok(said.lines().last().unwrap_or_default().to_owned())
 }
 
-/// A number of a report.
+/// A number of a report; the first of that name.
 pub(super) fn number(report: &str, field: &str) -> u64 {
     let rest = report
         .split_once(&format!("\"{field}\":"))
