@@ -82,9 +82,11 @@ fn one(text: &str) -> Result<(SocketAddr, Option<String>), Failure> {
              with a port in brackets"
         ))
     };
-    // `[ff15::1%eth0]:5000` and `[ff15::1]:5000%eth0` are the same.
+    // `[ff15::1%eth0]:5000` and `[ff15::1]:5000%eth0` are the same, and so they are without a port.
     let (place, behind) = match text.rsplit_once('%') {
-        Some((place, interface)) if place.rsplit_once(':').is_some_and(is_port_of_address) => {
+        Some((place, interface))
+            if place.ends_with(']') || place.rsplit_once(':').is_some_and(is_port_of_address) =>
+        {
             (place, Some(interface))
         }
         _ => (text, None),
