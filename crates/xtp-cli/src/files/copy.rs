@@ -101,7 +101,12 @@ impl Job {
                     "--files-from belongs to one source, a directory, and not to --delete",
                 ));
             }
-            excludes.extend(listed(list, args)?);
+            let mut only = listed(list, args)?;
+            if only.is_empty() {
+                // Of an empty list nothing is copied: all that is not named is left out.
+                only.push(Filter::Only(RelPath::default(), false));
+            }
+            excludes.extend(only);
         }
         // What only root may do is no failure for others; a server decides for itself.
         let may_own = matches!(plan, Plan::Put { .. }) || rustix::process::geteuid().is_root();

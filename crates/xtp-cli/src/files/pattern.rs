@@ -170,9 +170,10 @@ impl Excludes {
         only.insert(path.as_bytes().to_vec(), whole);
     }
 
-    /// The paths that were named so.
+    /// The paths that were named so, but the source itself.
     pub(crate) fn named(&self) -> BTreeSet<Vec<u8>> {
-        self.only.iter().flat_map(BTreeMap::keys).cloned().collect()
+        let paths = self.only.iter().flat_map(BTreeMap::keys);
+        paths.filter(|path| !path.is_empty()).cloned().collect()
     }
 
     /// Whether a path is not named, nor on the way to one that is, nor in one.

@@ -182,6 +182,37 @@ fn what_is_called_otherwise_here_is_said() {
     }
 }
 
+/// A script whose list came out empty copies nothing, not everything.
+#[test]
+fn an_empty_list_copies_nothing() {
+    let dir = tempdir().expect("a directory");
+    let (local, served) = (dir.path().join("t"), dir.path().join("served"));
+    let [list, dot, down] = ["list", "dot", "down"].map(|name| dir.path().join(name));
+    for folder in [&local, &served, &down] {
+        fs::create_dir(folder).expect("made");
+    }
+    fs::write(&list, "\n\n").expect("written");
+    fs::write(local.join("f"), "content").expect("written");
+    fs::write(served.join("g"), "content").expect("written");
+    let server = Server::start(&served, &[]);
+    let list = format!("--files-from={}", text(&list));
+    for (from, to) in [(text(&local), server.url("")), (server.url(""), text(&down))] {
+        for options in [&[list.as_str()][..], &[&list, "-r"]] {
+            let copied = cp(&[options, &[&from, &to]].concat()).expect_ok();
+            assert_eq!(copied.number("files"), 0);
+        }
+    }
+    let names = |folder| fs::read_dir(folder).expect("there").count();
+    assert_eq!((names(&served), names(&down)), (1, 0));
+    // The source itself is named by a dot, and is there.
+    fs::write(&dot, ".\n").expect("written");
+    let dot = format!("--files-from={}", text(&dot));
+    for (options, files) in [(&[dot.as_str()][..], 0), (&[&dot, "-r"], 1)] {
+        let copied = cp(&[options, &[&server.url(""), &text(&down)]].concat()).expect_ok();
+        assert_eq!(copied.number("files"), files);
+    }
+}
+
 /// Two files that were written within a tick of the clock have the same time, and are not the same.
 #[test]
 fn files_of_one_tick_are_two_files() {
