@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use blake3::Hasher;
 use xtp::{Cast, Endpoint, ListenOptions, Listener, MemberState, Stream, service_numbers};
 
-use crate::common::{Common, REJECTED};
+use crate::common::{Common, REJECTED, may_enter};
 use crate::files::channel::{Inbox, Outbox};
 use crate::files::names::RelPath;
 use crate::files::pool::{BUFFER, Pool};
@@ -25,7 +25,7 @@ use crate::files::sender::{changed, check_unchanged};
 use crate::files::session::{GREETING, PATIENCE, tuning};
 use crate::files::walk::Source;
 
-/// Receivers that may answer. A larger group is sent everything.
+/// Receivers that may answer, half of them from one host. A larger group is sent everything.
 const MOST: usize = 256;
 /// Octets buffered each way for each of them.
 const BUFFERED: u64 = 1 << 20;
@@ -154,7 +154,10 @@ impl<'a> Inquiry<'a> {
             };
             let peer = incoming.peer();
             let mut state = self.state();
-            if state.respondents.len() >= MOST {
+            let host = peer.ip().to_canonical();
+            let its_own = |respondent: &&Respondent| respondent.peer.ip().to_canonical() == host;
+            let its_own = state.respondents.iter().filter(its_own).count();
+            if !may_enter(MOST, state.respondents.len(), its_own) {
                 incoming.reject(REJECTED, "too many receivers answer");
                 continue;
             }
