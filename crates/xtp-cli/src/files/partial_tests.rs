@@ -42,6 +42,35 @@ fn content_is_collected_under_a_hidden_name_and_found_again() {
     assert!(lock(&claims.0).is_empty());
 }
 
+/// What comes for others is compared with what is here, and what differs is cut off.
+#[test]
+fn what_stands_there_is_compared() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (claims, folder) = (Claims::default(), folder(dir.path()));
+    let partial = open(&claims, &folder).expect("opened");
+    let content = |text: &'static str| Bytes::from_static(text.as_bytes());
+    partial.write(&[content("hello world")]).expect("room");
+    for (offset, parts, there) in [
+        (0, &["hello ", "world"][..], true),
+        (6, &["wor"], true),
+        (6, &["wor", "d"], false),
+        (0, &["Hello"], false),
+        (6, &["world", "!"], false),
+        (11, &["!"], false),
+    ] {
+        let parts: Vec<_> = parts.iter().copied().map(content).collect();
+        assert_eq!(partial.holds(offset, &parts), Ok(there), "{offset} {parts:?}");
+    }
+    partial.cut(6).expect("ours");
+    partial.write(&[content("there")]).expect("room");
+    let mut hash = ContentHash::new(false);
+    let octets = partial.hash(8, &mut hash, &Tally::default());
+    assert_eq!(octets.expect("readable"), 8);
+    assert_eq!(hash.value(), *blake3::hash(b"hello th").as_bytes());
+    partial.install(&ATTRIBUTES).expect("ours");
+    assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"hello there");
+}
+
 const ATTRIBUTES: Attributes = Attributes {
     mode: 0o640,
     modified: Stamp { seconds: 1, nanos: 0 },
