@@ -346,6 +346,27 @@ fn a_late_receiver_writes_everything_to_its_output() {
     assert!(late.end().expect(0).output == content(5, SIZE));
 }
 
+/// What no receiver can take is not sent, and is no file that all have.
+#[test]
+fn a_file_that_all_refuse() {
+    let (dir, group) = (
+        place(&["out", "out/file", "out/file/is a directory"]),
+        "239.77.9.13",
+    );
+    let receiver = recv(group, "out", &[], dir.path());
+    let sent = send("file", group, &["--expect", "1"], dir.path())
+        .end()
+        .expect(1)
+        .report();
+    assert_eq!(
+        (number(&sent, "bytes"), number(&sent, "unchanged")),
+        (0, 0),
+        "{sent}"
+    );
+    let ended = receiver.end().expect(1);
+    assert!(ended.said.contains("a directory is in the way"), "{}", ended.said);
+}
+
 #[test]
 fn either_end_may_begin_anew() {
     let (dir, group) = (place(&["out"]), "239.77.9.11");

@@ -164,13 +164,13 @@ impl<'a> Files<'a> {
                 };
                 match inquiry.ask(entry, &mut self.outbox, check)? {
                     Answered::Lacking => Vec::new(),
-                    Answered::Parts(parts) if parts.is_empty() => {
+                    Answered::Parts(parts) if !parts.is_empty() => parts,
+                    answered => {
                         inquiry.spares(entry, None);
-                        self.tally.unchanged.add(1);
+                        self.tally.unchanged.add(u64::from(answered != Answered::Refused));
                         self.tally.settled.add(size);
                         return self.outbox.push(&Record::Skip { id });
                     }
-                    Answered::Parts(parts) => parts,
                 }
             }
         };

@@ -39,8 +39,10 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// What receivers say of one file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Answer {
-    /// It needs nothing: it has the file, or cannot take it.
-    Nothing,
+    /// All of it.
+    Whole,
+    /// It cannot take the file.
+    Refused,
     /// It has so many octets with this hash.
     Part(u64, Hash),
 }
@@ -50,8 +52,10 @@ enum Answer {
 pub(super) enum Answered {
     /// Any of them may lack all of it.
     Lacking,
-    /// Each has one of these beginnings, shortest first, or all of it.
+    /// Each has one of these beginnings, shortest first, or all of it, or refuses it.
     Parts(Vec<(u64, Hash)>),
+    /// All refuse it.
+    Refused,
 }
 
 /// A receiver that answers.
@@ -236,10 +240,10 @@ impl<'a> Inquiry<'a> {
         while let Some(record) = inbox.next()? {
             match record {
                 Record::Have { id, offset, prefix } => self.note(number, id, Answer::Part(offset, prefix))?,
-                Record::Skip { id } | Record::Done { id } => self.note(number, id, Answer::Nothing)?,
+                Record::Skip { id } | Record::Done { id } => self.note(number, id, Answer::Whole)?,
                 // Of what was never offered: a directory that could not be finished.
                 Record::Failed { id: u64::MAX, .. } => {}
-                Record::Failed { id, .. } => self.note(number, id, Answer::Nothing)?,
+                Record::Failed { id, .. } => self.note(number, id, Answer::Refused)?,
                 Record::Want { id, offset, prefix } => {
                     let (entry, until) = self.spared(id)?;
                     self.supply(&mut outbox, &entry, until, (offset, prefix))?;
@@ -352,11 +356,14 @@ impl<'a> Inquiry<'a> {
         if answers.is_empty() {
             return Some(Answered::Lacking);
         }
+        if answers.iter().all(|answer| *answer == Answer::Refused) {
+            return Some(Answered::Refused);
+        }
         let mut parts: Vec<_> = answers
             .into_iter()
             .filter_map(|answer| match answer {
                 Answer::Part(offset, prefix) => Some((offset, prefix)),
-                Answer::Nothing => None,
+                Answer::Whole | Answer::Refused => None,
             })
             .collect();
         parts.sort_unstable();
