@@ -22,5 +22,7 @@ pub(crate) fn start(args: &CommonArgs) {
         .with_writer(std::io::stderr)
         // A file or pipe has no use for colours.
         .with_ansi(std::io::stderr().is_terminal())
+        // That standard error is closed or full would be told there, by a panic.
+        .log_internal_errors(false)
         .try_init();
 }

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use xtp::{Endpoint, Stream};
@@ -13,6 +14,16 @@ use crate::common::Outcome;
 
 /// How often the bar is drawn and the deadline looked at.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// Tells a thread that looks after something that it is over, also where that panics: the panic would wait for the thread.
+pub(super) struct Ends<'a>(pub(super) &'a AtomicBool, pub(super) &'a Thread);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+        self.1.unpark();
+    }
+}
 
 /// Looks after a transfer.
 pub(super) struct Watch<'a> {
@@ -104,9 +115,9 @@ impl<'a> Watch<'a> {
     ) -> (T, Outcome) {
         std::thread::scope(|scope| {
             let watching = scope.spawn(|| self.run(viewer, tally));
+            let ends = Ends(&self.done, watching.thread());
             let result = work();
-            self.done.store(true, Ordering::Relaxed);
-            watching.thread().unpark();
+            drop(ends);
             let shown = watching.join();
             (
                 result,

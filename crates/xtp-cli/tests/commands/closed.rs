@@ -80,3 +80,21 @@ fn a_listener_with_a_closed_standard_output_fails() {
         assert!(said.contains("standard output: it is closed"), "{said}");
     }
 }
+
+/// What is logged where nobody reads is lost, and the work is done.
+#[test]
+fn a_log_that_nobody_reads_ends_nothing() {
+    let folder = tempfile::tempdir().expect("a directory");
+    std::fs::write(folder.path().join("file"), "content").expect("written");
+    let path = folder.path().to_str().expect("text");
+    let (_serve, address) = Running::listener(&["serve", "--listen", "127.0.0.1:0", path]);
+    let source = format!("xtp://{address}/file");
+    let target = folder.path().join("copy");
+    for redirection in ["2>/dev/full", "2>&-"] {
+        let arguments = ["cp", "-vvv", &source, target.to_str().expect("text")];
+        let output = with(redirection, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{redirection}");
+        assert_eq!(std::fs::read(&target).expect("there"), b"content");
+        std::fs::remove_file(&target).expect("there");
+    }
+}

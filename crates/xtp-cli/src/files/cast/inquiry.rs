@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
 use blake3::Hasher;
@@ -97,6 +97,8 @@ struct State {
     settled: bool,
     /// A receiver never answers: nothing is spared any more.
     everything: bool,
+    /// The cast is over.
+    closed: bool,
     /// When the members of the group were looked at last.
     looked: Option<Instant>,
     /// Offers below have left; of those, what the group is sent of offers below `decided` is known.
@@ -146,7 +148,12 @@ impl<'a> Inquiry<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes answers until [`close`](Self::close), each receiver's in a thread of its own.
+    /// What ends [`run`](Self::run) when it is dropped.
+    pub(super) fn guard(&self) -> Guard<'_> {
+        Guard(self)
+    }
+
+    /// Takes answers until its guard is dropped, each receiver's in a thread of its own.
     pub(super) fn run<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
         loop {
             let incoming = match self.listener.accept() {
@@ -158,6 +165,9 @@ impl<'a> Inquiry<'a> {
             };
             let peer = incoming.peer();
             let mut state = self.state();
+            if state.closed {
+                return;
+            }
             let host = peer.ip().to_canonical();
             let its_own = |respondent: &&Respondent| respondent.peer.ip().to_canonical() == host;
             let its_own = state.respondents.iter().filter(its_own).count();
@@ -186,13 +196,12 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    /// Ends [`run`](Self::run), which is that thread, and the associations.
-    pub(super) fn close(&self, running: ScopedJoinHandle<'_, ()>) {
+    /// Ends [`run`](Self::run) and the associations.
+    fn close(&self) {
         self.listener.close();
-        if running.join().is_err() {
-            tracing::error!("the thread that takes answers panicked");
-        }
-        for respondent in &self.state().respondents {
+        let mut state = self.state();
+        state.closed = true;
+        for respondent in &state.respondents {
             respondent.stream.abort_shared();
         }
     }
@@ -483,6 +492,15 @@ impl<'a> Inquiry<'a> {
                 outbox.push(&Record::End { id, hash })
             }
         }
+    }
+}
+
+/// Ends the taking of answers.
+pub(super) struct Guard<'a>(&'a Inquiry<'a>);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -27,6 +27,7 @@ use crate::files::record::{Record, VERSION, Wish};
 use crate::files::session::configure;
 use crate::files::tally::Tally;
 use crate::files::walk::Source;
+use crate::files::watch::Ends;
 
 /// Time to wait for receivers where none are expected.
 const JOINERS: Duration = Duration::from_secs(2);
@@ -81,15 +82,16 @@ pub(super) fn send(args: &CastSendArgs, common: &Common) -> Outcome {
         let view = View::new(&common.out, &cast, (content.total(), &tally), invited, &began);
         let viewing = scope.spawn(|| view.run(&done));
         let inquiry = inquiry.as_ref();
-        let answering = inquiry.map(|inquiry| scope.spawn(|| inquiry.run(scope)));
+        // Also where this thread panics: the panic would wait for them.
+        let _ends = (
+            Ends(&done, viewing.thread()),
+            inquiry.map(|inquiry| {
+                scope.spawn(|| inquiry.run(scope));
+                inquiry.guard()
+            }),
+        );
         let sink = Sink::Cast(&cast, past.as_deref());
-        let outcome = transmit(&cast, sink, content, inquiry, &tally, common, &began);
-        if let (Some(inquiry), Some(answering)) = (inquiry, answering) {
-            inquiry.close(answering);
-        }
-        done.store(true, Ordering::Relaxed);
-        viewing.thread().unpark();
-        outcome
+        transmit(&cast, sink, content, inquiry, &tally, common, &began)
     });
     drop(driver);
     let ending = Ending {
