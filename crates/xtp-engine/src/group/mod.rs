@@ -31,5 +31,5 @@ pub use options::{BucketOptions, CastOptions, Cycle, Fec, JoinOptions, Mode, Req
 pub use parity::{Decoder, encode_row};
 pub use reporting::{Progress, QuietBlocks};
 pub use rows::{NextRow, RowAccount};
-pub use symbol::{DESCRIPTOR_LEN, Descriptor, Mark, Symbol};
+pub use symbol::{DESCRIPTOR_LEN, Descriptor, MARKS, Mark, Symbol};
 pub use union::{MissingUnion, Stretch};

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 /// Octets of a descriptor.
 pub const DESCRIPTOR_LEN: usize = xtp_wire::DESCRIPTOR_LEN;
 /// Marks a descriptor has room for.
-const ROOM: usize = 3;
+pub const MARKS: usize = 3;
 /// A mark with this bit is a tag.
 const TAG: u16 = 1 << 15;
 
@@ -32,7 +32,7 @@ impl Mark {
 /// The marks of a symbol, and whether it is the stream's last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Descriptor {
-    marks: SmallVec<[Mark; ROOM]>,
+    marks: SmallVec<[Mark; MARKS]>,
     overfull: bool,
     last: bool,
 }
@@ -44,7 +44,7 @@ impl Descriptor {
     /// `None` for marks that are out of order, or an offset of 2^15 or more, which has no place in a mark.
     #[must_use]
     pub fn new(marks: &[Mark], last: bool) -> Option<Self> {
-        let overfull = marks.len() > ROOM;
+        let overfull = marks.len() > MARKS;
         let fits = marks.iter().all(|mark| mark.offset() < TAG) && ordered(marks);
         let kept = if overfull { &[] } else { marks };
         fits.then(|| Self {
@@ -95,7 +95,7 @@ impl Descriptor {
     pub fn read(coded: [u8; DESCRIPTOR_LEN], symbol_len: usize) -> Option<Self> {
         let count = usize::from(coded[0]);
         let (places, _) = coded[2..].as_chunks::<2>();
-        let marks: SmallVec<[Mark; ROOM]> = places.get(..count)?.iter().map(|place| mark(*place)).collect();
+        let marks: SmallVec<[Mark; MARKS]> = places.get(..count)?.iter().map(|place| mark(*place)).collect();
         let sound = |mark: &Mark| match mark {
             Mark::End(offset) => *offset > 0 && usize::from(*offset) <= symbol_len,
             Mark::Tag(offset) => usize::from(*offset) < symbol_len,

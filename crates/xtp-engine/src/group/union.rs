@@ -132,6 +132,26 @@ impl MissingUnion {
         }
     }
 
+    /// Where the packets are that lie wholly among these octets.
+    fn places(&self, among: Stretch) -> core::ops::Range<usize> {
+        let first = self.sent.partition_point(|sent| sent.stretch.from < among.from);
+        let last = self.sent.partition_point(|sent| sent.stretch.to <= among.to);
+        first..last.max(first)
+    }
+
+    /// How many packets lie wholly among these octets.
+    #[must_use]
+    pub fn within(&self, among: Stretch) -> usize {
+        self.places(among).len()
+    }
+
+    /// Forgets packets that are repaired otherwise: those wholly among these octets.
+    pub fn forget(&mut self, among: Stretch) {
+        for sent in self.sent.drain(self.places(among)) {
+            self.due -= usize::from(sent.due);
+        }
+    }
+
     /// Packets that are due.
     #[must_use]
     pub const fn due(&self) -> usize {

@@ -195,3 +195,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn packets_that_are_repaired_otherwise_are_forgotten() {
+    let mut union = MissingUnion::new();
+    for (number, from) in [0, 10, 20, 30, 40].into_iter().enumerate() {
+        union.sent(Stretch { from, to: from + 10 }, number as u32);
+    }
+    assert_eq!(union.report(0, Spans::EMPTY, 50, (5, usize::MAX)), 5);
+    let block = Stretch { from: 10, to: 35 };
+    assert_eq!(union.within(block), 2, "30 goes on beyond it");
+    union.forget(block);
+    assert_eq!((union.len(), union.due()), (3, 3));
+    let left: Vec<u64> = core::iter::from_fn(|| union.send(6))
+        .map(|sent| sent.from)
+        .collect();
+    assert_eq!(left, [0, 30, 40]);
+}

@@ -10,5 +10,6 @@ mod orders;
 mod ranges;
 mod several;
 mod slow;
+mod small;
 mod subsets;
 mod world;

@@ -4,7 +4,7 @@
 //! so without loss no more is kept than of the block that is being received.
 
 use super::seams::Seams;
-use crate::group::{Decoder, Descriptor, Layout, LayoutError, Mark, RowPlace, Symbol};
+use crate::group::{Decoder, Descriptor, Layout, LayoutError, MARKS, Mark, RowPlace, Symbol};
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -149,6 +149,14 @@ impl Blocks {
         }
         self.bound();
         Ok(place)
+    }
+
+    /// Whether a symbol of block `number` is known to have more marks than a descriptor holds.
+    pub(super) fn is_overfull(&self, number: u32) -> bool {
+        let Some(block) = self.open.get(&number) else {
+            return false;
+        };
+        block.solved || block.symbols.iter().any(|symbol| symbol.marks.len() > MARKS)
     }
 
     /// How many symbols and rows of block `number` are missing, of which something is here; 0: it can be computed.

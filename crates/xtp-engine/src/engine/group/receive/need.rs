@@ -126,6 +126,16 @@ impl Receiver {
         Some((blocks.need(block).unwrap_or(total), total))
     }
 
+    /// Of blocks that are missing those that rows help: of a symbol with more marks than a descriptor holds the packets must come again,
+    /// and a block that has one is reported by spans.
+    pub(super) fn coded(&self, missing: &Missing) -> Missing {
+        let Some(blocks) = &self.blocks else {
+            return Missing::new();
+        };
+        let all = missing.iter().copied();
+        all.filter(|block| !blocks.is_overfull(block.get().0)).collect()
+    }
+
     /// Looks whether something is to be reported, if the transmitter has finished another block.
     pub(super) fn judge_if_farther(&mut self, env: &mut GroupEnv<'_>) {
         let sure = self.sure();

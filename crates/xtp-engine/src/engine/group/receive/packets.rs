@@ -225,16 +225,17 @@ impl Receiver {
         };
         self.reported(&missing, env.now);
         self.behind.quiet_since = env.now;
-        let with_parity = self.blocks.is_some();
-        if with_parity && !missing.is_empty() && !self.outbox.asks {
+        let coded = self.coded(&missing);
+        if !coded.is_empty() && !self.outbox.asks {
             let rate = u32::try_from(self.heard.rate / GNACK_RATE).unwrap_or(u32::MAX);
             let gnack = match asked {
-                true => Gnack::answer(control, delay_us, rate, &missing),
-                false => Gnack::unsolicited(control, rate, &missing),
+                true => Gnack::answer(control, delay_us, rate, &coded),
+                false => Gnack::unsolicited(control, rate, &coded),
             };
             self.send(ToTransmitter::Need(gnack), Options::empty(), env, out);
-            // A GNACK has no room for marks.
-            if asked && self.heard.ce != self.heard.ce_told {
+            // A GNACK has no room for marks, nor for packets.
+            let marked = asked && self.heard.ce != self.heard.ce_told;
+            if marked || coded.len() < missing.len() {
                 self.send_spans(control, delay_us, env, out);
             }
             return;

@@ -464,7 +464,7 @@ impl Transmitter {
             Some(layout) => layout.place(least).map_or(0, |place| place.block),
             None => 0,
         };
-        self.repair.release(block, least.max(self.stream.open_block()));
+        self.repair.release(block, least);
     }
 
     /// What the next poll is for.

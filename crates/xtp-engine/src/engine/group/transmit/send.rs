@@ -172,6 +172,7 @@ impl Transmitter {
 
     /// New octets may have filled a block: its rows that nobody asked for follow, and its packets are not sent again. As many as
     /// every one of the latest blocks needed would be asked for anyway; but not while a full queue may be why they are needed.
+    /// Rows restore no symbol with more marks than a descriptor holds: a block that has one is repaired by its packets.
     fn finish_block(&mut self, from: u64, to: u64, now: Time) {
         let (Some(layout), Some(fec)) = (self.stream.layout, self.options.fec) else {
             return;
@@ -184,11 +185,20 @@ impl Transmitter {
                 true => self.repair.foreseen(self.feedback().quiet(), now),
                 false => 0,
             };
-            let (symbols, _) = self.stream.extent(place.block);
+            let (symbols, end) = self.stream.extent(place.block);
+            let block = Stretch {
+                from: layout.start(place.block),
+                to: end,
+            };
+            // More marks than a descriptor holds take more packets than symbols.
+            let packets = self.repair.union.within(block);
+            if packets > symbols.into() && self.stream.is_overfull(place.block) {
+                return;
+            }
             let part = (u32::from(foreseen) * u32::from(symbols)).div_ceil(u32::from(fec.symbols));
             let rows = fec.proactive.max(part as u8);
             self.repair.schedule(place.block, rows, now);
-            self.repair.union.release(self.stream.open_block());
+            self.repair.union.forget(block);
         }
     }
 

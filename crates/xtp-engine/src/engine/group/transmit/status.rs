@@ -264,7 +264,6 @@ impl Transmitter {
                 .control
                 .rseq
                 .max(above)
-                .max(self.stream.open_block())
                 .max(self.stream.first_whole())
                 .max(live);
             let most = usize::try_from(given).unwrap_or(usize::MAX);

@@ -280,16 +280,6 @@ impl Stream {
         (layout.symbols_until(block, end), end)
     }
 
-    /// The first octet of the block that is being filled; without blocks the beginning.
-    pub(super) fn open_block(&self) -> u64 {
-        let Some(layout) = &self.layout else { return 0 };
-        match layout.place(self.nxt) {
-            Some(_) if self.is_sent() => self.nxt,
-            Some(place) => layout.start(place.block),
-            None => self.nxt,
-        }
-    }
-
     /// All symbols of a finished block, as they are coded.
     pub(super) fn sources(&self, block: u32) -> Vec<Source> {
         let Some(layout) = self.layout else {
@@ -305,6 +295,11 @@ impl Stream {
                 self.source(from, (from + symbol).min(end), last)
             })
             .collect()
+    }
+
+    /// Whether a symbol of a finished block has more marks than a descriptor can say.
+    pub(super) fn is_overfull(&self, block: u32) -> bool {
+        self.sources(block).iter().any(Source::is_overfull)
     }
 
     /// The octets and marks of `from..to`.
