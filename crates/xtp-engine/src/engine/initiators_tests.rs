@@ -401,3 +401,38 @@ fn an_answer_beyond_the_credit_is_none() {
     let [ahead, plain] = ends;
     assert_eq!(ahead, plain);
 }
+
+/// The answer of a peer whose round trip is known lies in the client's socket for so long; the round trip that it gave.
+fn measured_after(express: bool, span: Duration) -> Option<Duration> {
+    let mut world = World::new(express, |_| {});
+    asked_in_any_world(&mut world);
+    // What an association measured is remembered of its peer when its record is forgotten.
+    for _ in 0..100 {
+        world.now = world.now + Duration::from_millis(100);
+        for me in [0, 1] {
+            let sent = world.turn(me);
+            world.deliver(1 - me, &sent);
+            world.serve(false);
+        }
+    }
+    let begun = world.begin(1, &paradigm::one_shot(PORT));
+    let sent = world.turn(0);
+    world.deliver(1, &sent);
+    world.serve(false);
+    let back = world.turn(1);
+    world.now = world.now + span;
+    world.deliver(0, &back);
+    world.ends[0].context(begun[0]).unwrap().stats().rtt
+}
+
+/// A record measures for less than any timer waits; after that its context judges the answer by its timers.
+#[test]
+fn an_answer_that_lay_unread_while_its_client_slept_measures_nothing() {
+    for millis in [1, 4, 5, 100, 200, 1_001, 5_000, 80_000] {
+        let span = Duration::from_millis(millis);
+        let told = [true, false].map(|express| measured_after(express, span));
+        // A client that is late by less has measured well enough.
+        let expected = (millis <= 100).then_some(span + Duration::from_micros(4));
+        assert_eq!(told, [expected; 2], "{millis} ms");
+    }
+}
