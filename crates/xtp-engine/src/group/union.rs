@@ -17,6 +17,12 @@ pub struct Stretch {
     pub to: u64,
 }
 
+impl Stretch {
+    const fn len(&self) -> u64 {
+        self.to - self.from
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     stretch: Stretch,
@@ -54,19 +60,19 @@ impl MissingUnion {
     }
 
     /// Takes a report of somebody who had `rseq` and `spans` when packet `echo` had come, about packets wholly below `upto`, for
-    /// there is no room for others; returns how many packets became due by it: no more than `most`, the lowest ones.
-    pub fn report(&mut self, rseq: u64, spans: Spans<'_>, upto: u64, (echo, most): (u32, usize)) -> usize {
-        let before = self.due;
+    /// there is no room for others; returns how many octets became due by it: `most` at most, the lowest ones, in whole packets.
+    pub fn report(&mut self, rseq: u64, spans: Spans<'_>, upto: u64, (echo, most): (u32, u64)) -> u64 {
+        let mut given = most;
         let mut begin = rseq;
         for (left, right) in spans.iter() {
-            self.gap((begin, left, upto), echo, before.saturating_add(most));
+            self.gap((begin, left, upto), echo, &mut given);
             begin = begin.max(right);
         }
-        self.gap((begin, upto, upto), echo, before.saturating_add(most));
-        self.due - before
+        self.gap((begin, upto, upto), echo, &mut given);
+        most - given
     }
 
-    fn gap(&mut self, (from, to, upto): (u64, u64, u64), echo: u32, most: usize) {
+    fn gap(&mut self, (from, to, upto): (u64, u64, u64), echo: u32, given: &mut u64) {
         if from >= to {
             return;
         }
@@ -76,27 +82,27 @@ impl MissingUnion {
             .range_mut(first..)
             .take_while(|sent| sent.stretch.from < to && sent.stretch.to <= upto);
         for sent in touched.filter(|sent| !sent.due && !serial_gt(sent.sync, echo)) {
-            if self.due == most {
+            if *given == 0 {
                 return;
             }
+            *given = given.saturating_sub(sent.stretch.len());
             sent.due = true;
             self.due += 1;
             self.lowest = self.lowest.min(sent.stretch.from);
         }
     }
 
-    /// How many packets below `upto` a report lacks that left last with packet `echo` or before it, but after packet `since`.
+    /// Octets of the packets below `upto` a report lacks that left last with packet `echo` or before it, but after packet `since`.
     #[must_use]
-    pub fn lacked(&self, rseq: u64, spans: Spans<'_>, upto: u64, (since, echo): (u32, u32)) -> usize {
+    pub fn lacked(&self, rseq: u64, spans: Spans<'_>, upto: u64, (since, echo): (u32, u32)) -> u64 {
         let ends = spans.iter().map(|(_, right)| right);
         let begins = spans.iter().map(|(left, _)| left.min(upto));
         let gaps = [rseq].into_iter().chain(ends).zip(begins.chain([upto]));
         let lacked = gaps.map(|(from, to)| {
             let first = self.sent.partition_point(|sent| sent.stretch.to <= from);
             let touched = self.sent.range(first..).take_while(|sent| sent.stretch.from < to);
-            touched
-                .filter(|sent| serial_gt(sent.sync, since) && !serial_gt(sent.sync, echo))
-                .count()
+            let counts = |sent: &&Sent| serial_gt(sent.sync, since) && !serial_gt(sent.sync, echo);
+            touched.filter(counts).map(|sent| sent.stretch.len()).sum::<u64>()
         });
         lacked.sum()
     }

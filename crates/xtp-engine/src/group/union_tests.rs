@@ -23,14 +23,14 @@ fn the_union_of_two_reports_leaves_once() {
     let mut union = five();
     let spans = [Span::new(20, 30)];
     assert_eq!(
-        union.report(10, Spans::new(10, &spans).unwrap(), 50, (5, usize::MAX)),
-        3,
+        union.report(10, Spans::new(10, &spans).unwrap(), 50, (5, u64::MAX)),
+        30,
         "10, 30 and 40"
     );
     let spans = [Span::new(40, 50)];
     assert_eq!(
-        union.report(20, Spans::new(20, &spans).unwrap(), 50, (5, usize::MAX)),
-        1,
+        union.report(20, Spans::new(20, &spans).unwrap(), 50, (5, u64::MAX)),
+        10,
         "20; 30 is due already"
     );
     let sent: Vec<_> = (6..).map_while(|sync| union.send(sync)).collect();
@@ -39,13 +39,13 @@ fn the_union_of_two_reports_leaves_once() {
         [stretch(10, 20), stretch(20, 30), stretch(30, 40), stretch(40, 50)]
     );
     assert_eq!(
-        union.report(10, Spans::default(), 50, (5, usize::MAX)),
+        union.report(10, Spans::default(), 50, (5, u64::MAX)),
         0,
         "they left after what the report had seen"
     );
     assert_eq!(
-        union.report(10, Spans::default(), 50, (7, usize::MAX)),
-        2,
+        union.report(10, Spans::default(), 50, (7, u64::MAX)),
+        20,
         "the first two it should have seen"
     );
 }
@@ -54,13 +54,13 @@ fn the_union_of_two_reports_leaves_once() {
 fn what_can_not_have_arrived_is_not_missed() {
     let mut union = five();
     assert_eq!(
-        union.report(0, Spans::default(), 50, (2, usize::MAX)),
-        2,
+        union.report(0, Spans::default(), 50, (2, u64::MAX)),
+        20,
         "it had seen two packets"
     );
     assert_eq!(
-        union.report(0, Spans::default(), 35, (5, usize::MAX)),
-        1,
+        union.report(0, Spans::default(), 35, (5, u64::MAX)),
+        10,
         "it answers about the first 35 octets, and has no room for all of the fourth packet"
     );
     assert_eq!(union.due(), 3);
@@ -81,7 +81,7 @@ fn spans_before_the_first_octet_that_counts_say_nothing() {
     let mut union = five();
     let spans = [Span::new(5, 8), Span::new(25, 30)];
     let spans = Spans::new(0, &spans).unwrap();
-    assert_eq!(union.report(25, spans, 50, (5, usize::MAX)), 2, "30 and 40");
+    assert_eq!(union.report(25, spans, 50, (5, u64::MAX)), 20, "30 and 40");
 }
 
 #[test]
@@ -100,11 +100,15 @@ fn no_more_than_so_many_are_due_by_one_report() {
     let mut union = five();
     let spans = [Span::new(10, 20)];
     let spans = Spans::new(0, &spans).unwrap();
-    assert_eq!(union.report(0, spans, 50, (5, 2)), 2, "0 and 20");
+    assert_eq!(
+        union.report(0, spans, 50, (5, 11)),
+        11,
+        "0 and 20, the second not for all of its octets"
+    );
     assert_eq!(union.report(0, spans, 50, (5, 0)), 0);
     assert_eq!(
-        union.report(0, spans, 50, (5, 1)),
-        1,
+        union.report(0, spans, 50, (5, 10)),
+        10,
         "30, beside those that are due already"
     );
     let sent: Vec<_> = (6..).map_while(|sync| union.send(sync)).collect();
@@ -114,20 +118,20 @@ fn no_more_than_so_many_are_due_by_one_report() {
 #[test]
 fn what_leaves_for_another_reason_leaves_once() {
     let mut union = five();
-    assert_eq!(union.report(0, Spans::EMPTY, 50, (5, usize::MAX)), 5);
+    assert_eq!(union.report(0, Spans::EMPTY, 50, (5, u64::MAX)), 50);
     union.again(stretch(15, 42), 6);
     assert_eq!(union.due(), 3, "two lie wholly in there");
-    assert_eq!(union.report(0, Spans::EMPTY, 50, (5, usize::MAX)), 0);
+    assert_eq!(union.report(0, Spans::EMPTY, 50, (5, u64::MAX)), 0);
     let sent: Vec<_> = (7..).map_while(|sync| union.send(sync)).collect();
     assert_eq!(sent, [stretch(0, 10), stretch(10, 20), stretch(40, 50)]);
-    assert_eq!(union.report(0, Spans::EMPTY, 50, (6, usize::MAX)), 2);
+    assert_eq!(union.report(0, Spans::EMPTY, 50, (6, u64::MAX)), 20);
 }
 
 /// For each octet the packet in which it left last, and whether it is due.
 struct Octets(Vec<(u32, bool)>);
 
 impl Octets {
-    fn report(&mut self, had: &[bool], upto: usize, (echo, most): (u32, usize), pieces: &[Stretch]) {
+    fn report(&mut self, had: &[bool], upto: usize, (echo, most): (u32, u64), pieces: &[Stretch]) {
         let mut due = 0;
         for piece in pieces {
             let range = piece.from as usize..piece.to as usize;
@@ -135,7 +139,7 @@ impl Octets {
                 .clone()
                 .any(|octet| piece.to as usize <= upto && !had[octet] && self.0[octet].0 <= echo);
             if missing && due < most && !self.0[range.start].1 {
-                due += 1;
+                due += piece.to - piece.from;
                 self.0[range].iter_mut().for_each(|octet| octet.1 = true);
             }
         }
@@ -157,9 +161,9 @@ fn spans_of(had: &[bool]) -> (u64, Vec<Span>) {
     (rseq as u64, spans.collect())
 }
 
-/// How many may become due by one report.
-fn most() -> impl Strategy<Value = usize> {
-    prop_oneof![2 => Just(usize::MAX), 1 => 0_usize..4]
+/// How many octets may become due by one report.
+fn most() -> impl Strategy<Value = u64> {
+    prop_oneof![2 => Just(u64::MAX), 1 => 0_u64..10]
 }
 
 proptest! {
@@ -202,7 +206,7 @@ fn packets_that_are_repaired_otherwise_are_forgotten() {
     for (number, from) in [0, 10, 20, 30, 40].into_iter().enumerate() {
         union.sent(Stretch { from, to: from + 10 }, number as u32);
     }
-    assert_eq!(union.report(0, Spans::EMPTY, 50, (5, usize::MAX)), 5);
+    assert_eq!(union.report(0, Spans::EMPTY, 50, (5, u64::MAX)), 50);
     let block = Stretch { from: 10, to: 35 };
     assert_eq!(union.within(block), 2, "30 goes on beyond it");
     union.forget(block);

@@ -3,7 +3,7 @@
 use crate::slow::join;
 use crate::world::{ARRIVES, Copy, Fate, World, group, is_done};
 use xtp_engine::Rate;
-use xtp_engine::group::{CastOptions, CastStats, Fec, Target};
+use xtp_engine::group::{BucketOptions, CastOptions, CastStats, Fec, Mode, Slow, Target};
 
 /// Octets of a stream, and of its messages.
 const LEN: usize = 200_000;
@@ -26,15 +26,19 @@ fn one_in(part: u32, lost: &mut u64) -> impl FnMut(&Copy) -> Fate + '_ {
 
 /// Messages of these sizes in turn to four receivers, and all of them arrive; what the transmitter counted.
 #[track_caller]
-fn four_receivers(judge: impl FnMut(&Copy) -> Fate, fec: Fec, sizes: &[usize]) -> CastStats {
+fn four_receivers(
+    judge: impl FnMut(&Copy) -> Fate,
+    change: impl Fn(&mut CastOptions),
+    sizes: &[usize],
+) -> CastStats {
     let mut world = World::new(5, judge);
     let mut options = CastOptions::default();
     options.expect = Some(4);
-    options.fec = Some(fec);
     options.rate = Rate {
         octets_per_second: 1_000_000,
         burst: 16 << 10,
     };
+    change(&mut options);
     let cast = world.cast(0, Target::Group(group(1)), options);
     let receivers = [1, 2, 3, 4].map(|host| (host, world.join(host, join())));
     let (mut octets, mut ends) = (Vec::new(), Vec::new());
@@ -62,7 +66,7 @@ fn four_receivers(judge: impl FnMut(&Copy) -> Fate, fec: Fec, sizes: &[usize]) -
 fn of_small_messages_what_was_lost_is_sent_again_and_not_their_block() {
     for (part, size) in [(50, SMALL), (20, SMALL), (50, 300), (20, 400)] {
         let mut lost = 0;
-        let stats = four_receivers(one_in(part, &mut lost), Fec::default(), &[size]);
+        let stats = four_receivers(one_in(part, &mut lost), |_| {}, &[size]);
         assert!(
             stats.repair_packets <= lost,
             "{} for {lost} of messages of {size}",
@@ -71,11 +75,26 @@ fn of_small_messages_what_was_lost_is_sent_again_and_not_their_block() {
     }
 }
 
+/// A member that lacks one packet in twelve asks for a twelfth, however many packets a symbol takes.
+#[test]
+fn one_that_loses_a_twelfth_of_small_messages_is_not_lossy() {
+    for mode in [Mode::Unicast, Mode::Bucket(BucketOptions::default())] {
+        let mut lost = 0;
+        let mut some = one_in(12, &mut lost);
+        let judge = |copy: &Copy| if copy.to == 4 { some(copy) } else { ARRIVES };
+        let options = |options: &mut CastOptions| {
+            options.mode = mode;
+            options.slow = Slow::Drop;
+        };
+        four_receivers(judge, options, &[SMALL]);
+    }
+}
+
 #[test]
 fn what_a_block_of_small_and_large_messages_lost_comes_again() {
     let mut lost = 0;
     let sizes = [20, 20, 20, 20, 20, 9_000];
-    let stats = four_receivers(one_in(20, &mut lost), Fec::default(), &sizes);
+    let stats = four_receivers(one_in(20, &mut lost), |_| {}, &sizes);
     assert!(
         stats.repair_packets <= lost,
         "{} for {lost}",
@@ -85,11 +104,13 @@ fn what_a_block_of_small_and_large_messages_lost_comes_again() {
 
 #[test]
 fn no_row_follows_a_block_that_rows_do_not_restore() {
-    let fec = Fec {
-        proactive: 4,
-        ..Fec::default()
+    let unasked = |options: &mut CastOptions| {
+        options.fec = Some(Fec {
+            proactive: 4,
+            ..Fec::default()
+        });
     };
-    let of = |size| four_receivers(|_| ARRIVES, fec, &[size]).repair_packets;
+    let of = |size| four_receivers(|_| ARRIVES, unasked, &[size]).repair_packets;
     assert_eq!(of(SMALL), 0);
     assert!(of(1_400) >= 8, "two blocks and a part");
 }

@@ -49,7 +49,7 @@ pub(super) struct Collector {
     /// Buckets in a row that changed nothing, one without an answer or a need counting as [`VAIN`] at least; and how
     /// much the last one asked for.
     vain: u32,
-    lacked: usize,
+    lacked: u64,
     /// Whose losses the controller is told, and up to where they are counted.
     counted: (Option<u32>, u64),
     /// When everything had left, and each was asked for its own status again.
@@ -296,14 +296,14 @@ impl Transmitter {
         if let Ok(spans) = Spans::new(rseq, &spans) {
             // Of a packet that is kept in part nobody is helped who lacks the other part only.
             let from = rseq.max(self.stream.first_whole());
-            due = self.repair.missing(from, spans, nxt, (bucket.sync, usize::MAX));
+            due = self.repair.missing(from, spans, nxt, (bucket.sync, u64::MAX));
         }
         if all.options.go_back_n
             && due > 0
             && let Some(pacemaker) = self.rate.pacemaker()
         {
             // Who keeps nothing beyond a hole can not say how much of it was lost.
-            self.rate.note_missing(pacemaker, 1);
+            self.rate.note_missing(pacemaker, self.terms.maxdata.into());
         }
         // Of what is on its way again nothing is due.
         let less = due > 0 && due < all.lacked;
@@ -332,7 +332,7 @@ impl Transmitter {
     }
 
     /// A bucket changed nothing, and asked for so much.
-    fn note_unmoved(&mut self, due: usize) {
+    fn note_unmoved(&mut self, due: u64) {
         if let Some(all) = &mut self.buckets {
             all.vain = if due == 0 {
                 all.vain.max(VAIN)
@@ -427,7 +427,7 @@ impl Transmitter {
             .union
             .lacked(control.rseq, spans, self.stream.nxt, between);
         let member = self.members.get_mut(index);
-        (member.asked, member.counted) = (member.asked + lacked as u64, control.echo);
+        (member.asked, member.counted) = (member.asked + lacked, control.echo);
     }
 
     /// Since when a member keeps the others waiting, by what it says itself: what others say it does not.
@@ -460,7 +460,6 @@ impl Transmitter {
 
     /// What the pacemaker newly lacks is for the controller; what is repaired the buckets say.
     pub(super) fn note_losses(&mut self, index: u32, control: Control, held: &[(u64, u64)]) {
-        let packet = u64::from(self.terms.maxdata).max(1);
         let Some(all) = self
             .buckets
             .as_mut()
@@ -479,7 +478,7 @@ impl Transmitter {
             .map(|(left, right)| right.saturating_sub(*left.max(&from)));
         let lost = highest.saturating_sub(from).saturating_sub(beyond.sum());
         all.counted.1 = highest.max(from);
-        self.rate.note_missing(index, lost.div_ceil(packet));
+        self.rate.note_missing(index, lost);
     }
 }
 

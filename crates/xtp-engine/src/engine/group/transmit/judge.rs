@@ -6,7 +6,7 @@ use super::members::Member;
 use super::poll::Asked;
 use super::reply::Reply;
 use crate::engine::group::GroupEnv;
-use crate::group::{DropReason, GroupEvent, MemberId, MemberState, Slow};
+use crate::group::{DropReason, GroupEvent, Layout, MemberId, MemberState, Slow};
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -29,11 +29,12 @@ const PROBES: usize = 64;
 const TRICKLE: u64 = 64 * 1_024;
 /// Behind for four round trips, and at least so long: then a member holds the window no more.
 const BEHIND: Duration = Duration::from_millis(100);
-/// Asked for one in so many symbols, and so many times what is usual: lossy.
+/// Asked for one in so many octets, and so many times what is usual: lossy.
 const LOSSY_SHARE: u64 = 4;
 const LOSSY_TIMES: u64 = 4;
-/// Symbols that count at least.
+/// Symbols that count at least, and those of a block without parity.
 const LEAST_COVERED: u64 = 64;
+const BLOCK: u64 = 64;
 
 /// Below which position a holder is behind, and up to which it must have room: where others have it, and octets wait.
 #[derive(Copy, Clone, Debug)]
@@ -282,19 +283,34 @@ impl Transmitter {
         asked.get(asked.len().saturating_sub(1) / 2).copied().unwrap_or(0)
     }
 
-    /// How many symbols a member may ask for: a quarter of what was sent, and a block, or far more than is usual. One that is alone
+    /// Octets of a symbol; without parity of a full packet.
+    pub(super) fn symbol(&self) -> u64 {
+        let of_symbol = |layout: &Layout| layout.symbol_len().into();
+        self.stream
+            .layout
+            .as_ref()
+            .map_or(self.terms.maxdata.into(), of_symbol)
+    }
+
+    /// How many octets a member may ask for: a quarter of what was sent, and a block, or far more than is usual. One that is alone
     /// is as usual as can be.
     fn most_asked(&self, index: u32, usual: u64) -> u64 {
         if self.members.present() <= 1 {
             return u64::MAX;
         }
         let member = self.members.get(index);
-        let (symbol, block) = match &self.stream.layout {
-            Some(layout) => (u64::from(layout.symbol_len()), layout.block_len()),
-            None => (self.terms.maxdata.into(), 64 * u64::from(self.terms.maxdata)),
-        };
-        let covered = (self.stream.nxt.saturating_sub(member.since) / symbol).max(LEAST_COVERED);
-        (covered / LOSSY_SHARE + block / symbol).max(LOSSY_TIMES * usual)
+        let symbol = self.symbol();
+        let block = self
+            .stream
+            .layout
+            .as_ref()
+            .map_or(BLOCK * symbol, Layout::block_len);
+        let covered = self
+            .stream
+            .nxt
+            .saturating_sub(member.since)
+            .max(LEAST_COVERED * symbol);
+        (covered / LOSSY_SHARE + block).max(LOSSY_TIMES * usual)
     }
 
     /// Whether it asked for more. The answers of a lone holder are all that moves an anonymous group: it is back whatever it asked for, and
@@ -311,13 +327,15 @@ impl Transmitter {
         !waits && self.members.get(index).is_holder() && self.is_lossy(index, self.judge.usual)
     }
 
-    /// How many symbols are sent again for a member before everybody is looked at again: one that asks for everything at once is not
+    /// How many octets are sent again for a member before everybody is looked at again: one that asks for everything at once is not
     /// given it in the meantime.
     pub(super) fn still_given(&self, index: u32) -> u64 {
         if self.options.slow == Slow::Wait {
             return u64::MAX;
         }
-        let most = self.most_asked(index, self.judge.usual).saturating_add(1);
+        let most = self
+            .most_asked(index, self.judge.usual)
+            .saturating_add(self.symbol());
         most.saturating_sub(self.members.get(index).asked)
     }
 

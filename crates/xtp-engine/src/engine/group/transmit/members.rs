@@ -67,7 +67,7 @@ pub(super) struct Member {
     pub(super) lagged: bool,
     /// It fetches what it lacks by an association of its own.
     pub(super) fetches: bool,
-    /// Symbols it asked for since it joined, and where the stream was then: the account of its whole life.
+    /// Octets it asked for since it joined, and where the stream was then: the account of its whole life.
     pub(super) asked: u64,
     pub(super) since: u64,
     /// Of packets up to this one it is counted what it lacked of them (§9.17).

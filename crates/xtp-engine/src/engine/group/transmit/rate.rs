@@ -491,10 +491,10 @@ impl RateControl {
         }
     }
 
-    /// So many packets that can be sent again as they were are missing at the pacemaker.
-    pub(super) fn note_missing(&mut self, index: u32, packets: u64) {
+    /// So many octets that can be sent again as they were are missing at the pacemaker.
+    pub(super) fn note_missing(&mut self, index: u32, octets: u64) {
         if self.pacemaker.member == Some(index) {
-            self.pacemaker.lost += packets * self.symbol;
+            self.pacemaker.lost += octets;
         }
     }
 

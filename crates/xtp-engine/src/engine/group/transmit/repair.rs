@@ -93,14 +93,14 @@ impl Repair {
         }
     }
 
-    /// Takes what somebody has beyond `rseq`, about octets below `upto`; says how many packets are due by it, `most` at most.
+    /// Takes what somebody has beyond `rseq`, about octets below `upto`; says how many of them are due by it, `most` at most.
     pub(super) fn missing(
         &mut self,
         rseq: u64,
         spans: Spans<'_>,
         upto: u64,
-        (echo, most): (u32, usize),
-    ) -> usize {
+        (echo, most): (u32, u64),
+    ) -> u64 {
         self.union.report(rseq, spans, upto, (echo, most))
     }
 

@@ -105,7 +105,7 @@ fn a_tag_at_the_end_of_a_block_of_many_marks_leaves_once() {
     let mut repair = Repair::new(4);
     let tag = Stretch { from: 60, to: 68 };
     repair.union.sent(tag, 5);
-    assert_eq!(repair.missing(64, Spans::EMPTY, 68, (10, usize::MAX)), 1);
+    assert_eq!(repair.missing(64, Spans::EMPTY, 68, (10, u64::MAX)), 8);
     repair.need(0, 1, 10);
     assert!(repair.next_row(11, &stream).is_some());
     let again: Vec<_> = (12..).map_while(|sync| repair.next_stretch(sync)).collect();

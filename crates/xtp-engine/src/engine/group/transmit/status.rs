@@ -239,6 +239,7 @@ impl Transmitter {
         let member = self.members.get(index);
         let (live, echo) = (member.live, report.control.echo);
         let alloc = report.control.alloc.max(member.alloc);
+        let symbol = self.symbol();
         let mut given = self.still_given(index);
         let before = given;
         for block in report.needs {
@@ -250,8 +251,9 @@ impl Transmitter {
             if !sound || start < live || end > alloc {
                 continue;
             }
-            let most = u16::try_from(given).unwrap_or(u16::MAX);
-            given -= u64::from(self.repair.need(block, need.min(most), echo));
+            let most = u16::try_from(given.div_ceil(symbol)).unwrap_or(u16::MAX);
+            let rows = self.repair.need(block, need.min(most), echo);
+            given = given.saturating_sub(u64::from(rows) * symbol);
             self.rate.note_need(index, block, need);
         }
         if let Some((spans, above, below)) = report.spans {
@@ -266,9 +268,8 @@ impl Transmitter {
                 .max(above)
                 .max(self.stream.first_whole())
                 .max(live);
-            let most = usize::try_from(given).unwrap_or(usize::MAX);
             let upto = below.min(self.stream.nxt).min(alloc);
-            let due = self.repair.missing(from, spans, upto, (judged, most)) as u64;
+            let due = self.repair.missing(from, spans, upto, (judged, given));
             given -= due;
             self.rate.note_missing(index, due);
         }
