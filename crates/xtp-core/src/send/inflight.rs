@@ -349,6 +349,13 @@ impl Inflight {
         self.runs.front().map(|run| run.size)
     }
 
+    /// Where the unacknowledged segment with the least position ends; `None` while it waits to leave again. O(1).
+    pub fn first_end(&self) -> Option<u64> {
+        let run = self.runs.front().filter(|run| !run.lost)?;
+        let len = if run.count == 1 { run.last } else { run.size };
+        Some(run.seq + u64::from(len))
+    }
+
     /// Whether everything sent is acknowledged. O(1).
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()

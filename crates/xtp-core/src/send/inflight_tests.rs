@@ -199,6 +199,18 @@ fn lost_segments_are_sent_again_in_ascending_order() {
 }
 
 #[test]
+fn the_end_of_the_oldest_segment_is_known_until_it_is_lost() {
+    let mut map = train(3);
+    assert_eq!(map.first_end(), Some(100));
+    map.mark_lost(0, 100);
+    assert_eq!(map.first_end(), None);
+    let mut short = Inflight::new();
+    assert_eq!(short.first_end(), None);
+    short.record(0, 70, 1, at(5));
+    assert_eq!(short.first_end(), Some(70));
+}
+
+#[test]
 fn a_lost_segment_may_be_cut_smaller() {
     let mut map = train(2);
     map.judge(judge(2, 0));

@@ -434,6 +434,9 @@ impl Context {
         });
         self.timers.put(Timer::Loss, verdict.check_at);
         if let Some(sent) = verdict.newest_lost_time {
+            if pause.is_some() {
+                self.lose_the_stuck();
+            }
             if !waits {
                 self.note_stuck_segment(now);
             }
