@@ -32,7 +32,13 @@ pub(super) type Excuses = Vec<&'static str>;
 impl GroupWorld {
     /// When everything must be over.
     pub fn limit(&self) -> Duration {
-        self.quiet_at() + self.slowest() + self.transmitter_patience() + SILENCE + Duration::from_secs(30)
+        // Rows that follow each block unasked are sent, too.
+        let fec = self.plan.options.fec.filter(|fec| fec.proactive > 0);
+        let unasked = fec.map_or(Duration::ZERO, |fec| {
+            self.plan.sending_time() * fec.proactive.into() / fec.symbols.max(1).into()
+        });
+        let quiet = self.quiet_at() + unasked;
+        quiet + self.slowest() + self.transmitter_patience() + SILENCE + Duration::from_secs(30)
     }
 
     /// When nothing of what is planned disturbs the group any more.
@@ -217,9 +223,10 @@ impl GroupWorld {
         excuses
     }
 
-    /// Whether it, or all of them, were cut off for nearly as long as the patience.
+    /// Whether it, or all of them, were cut off for so long that the patience may have been over.
     fn is_away_for_long(&self, member: usize) -> bool {
-        let patience = self.plan.options.patience.mul_f64(0.9);
+        // Of the patience a quarter may be over before a member that says nothing is asked by itself.
+        let patience = self.plan.options.patience.mul_f64(0.7);
         let mut troubles = self.plan.troubles.iter();
         troubles.any(|trouble| {
             let concerns = trouble.what.member().is_none_or(|its| its == member);
@@ -242,7 +249,9 @@ impl GroupWorld {
         // Whoever loses much fetches a range in several round trips, and has room for little at a time.
         let narrow = receiving.plan.join.capacity < 32 * self.plan.options.datagram as u64;
         let many_round_trips = lossy || narrow && receiving.plan.down.loss != Loss::None;
-        if many_round_trips && self.was_waited_for(receiving) {
+        // Its way carries less than it is waited for.
+        let link = receiving.plan.down.rate_bits_per_s.unwrap_or(u64::MAX) / 8;
+        if (many_round_trips || link < LEAST_RATE) && self.was_waited_for(receiving) {
             excuses.push("fetches too slowly to be waited for");
         }
         if self.is_crowded() && self.was_waited_for(receiving) {

@@ -198,6 +198,19 @@ fn who_is_done_may_have_been_started_again() {
     assert!(said.contains("its user has read"), "{said}");
 }
 
+/// Its stream may begin where the transmitter's ends; its user, who reads later, does not know that yet.
+#[test]
+fn who_is_done_and_came_last_has_nothing_to_read() {
+    let mut world = played(|plan| plan.options.confirm = Confirm::Delivered);
+    let done = world.sender.reports[0].member;
+    let at = world.sender.reports[0].address;
+    let mut members = world.members.iter_mut();
+    let one = members.find(|member| member.now.address == at).expect("a member");
+    one.now.confirmed = false;
+    (one.check.next, one.begins_anywhere) = (0, true);
+    assert_eq!(world.news_of(&[GroupEvent::Done(done)]), None);
+}
+
 #[test]
 fn repairs_beyond_the_bound_are_too_many() {
     let mut world = played(|plan| {

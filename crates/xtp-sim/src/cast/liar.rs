@@ -359,7 +359,15 @@ impl GroupWorld {
             return Ok(());
         };
         let block = self.plan.options.fec.map_or(64, |fec| u64::from(fec.symbols));
-        let most = self.watch.data.max(64) / 4 + 2 * block + 2;
+        // What is asked for is counted in octets: of small packets it may be as many more.
+        let full = self
+            .watch
+            .coding
+            .map_or(self.plan.options.datagram as u64, |coding| coding.symbol);
+        let small = (self.watch.data * full)
+            .div_ceil(self.sender.ledger.written.max(full))
+            .max(1);
+        let most = self.watch.data.max(64 * small) / 4 + 2 * block * small + 2;
         // With more marks than a descriptor holds a symbol is sent as data, too, in as many packets as there were.
         let symbols = self.watch.coding.map_or(u64::MAX / 2, |coding| {
             self.sender.ledger.written / coding.symbol + 4
