@@ -145,7 +145,7 @@ pub struct Train {
     pub pieces: Range<usize>,
 }
 
-/// A reusable batch the engine fills in [`Engine::flush`](crate::Engine::flush).
+/// A reusable batch that the engine fills in a turn.
 #[derive(Debug, Default)]
 pub struct TransmitBatch {
     /// Trains in sending order.

@@ -1,4 +1,4 @@
-//! Rate and burst as a token bucket, exact in integers (§5.2 [D-29][D-67]).
+//! Rate and burst as a token bucket, exact in integers (§5.2 [D-29], [D-67]).
 
 use super::pacer::LONGEST_QUANTUM;
 use crate::fields::Fields;

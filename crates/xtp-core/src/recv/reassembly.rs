@@ -1,6 +1,6 @@
 //! The reader's store: octets in any order in, a stream in order out (§3.3, §4.2, §4.7, §5.1).
 //!
-//! Octets in order wait in [`Ready`] until the user takes them; octets behind a hole wait here, the covered
+//! Octets in order wait in `Ready` until the user takes them; octets behind a hole wait here, the covered
 //! ranges ("spans", what ECNTL reports) apart from the pieces, so that trimming and reporting do not depend on
 //! how many packets a span consists of. What has been stored is never given up (no reneging).
 //!

@@ -4,8 +4,8 @@
 //! cost does not depend on how the user's writes were divided; fetching the payload clones references.
 //!
 //! Many tiny writes would make segments of hundreds of references, more than a system call gathers: a write of
-//! at most [`SMALL`] octets after another small one is copied behind it. Two neighbours therefore hold more than
-//! [`SMALL`] octets together, unless the earlier one is still referenced by a batch at the time of the write.
+//! at most `SMALL` octets after another small one is copied behind it. Two neighbours therefore hold more than
+//! `SMALL` octets together, unless the earlier one is still referenced by a batch at the time of the write.
 
 use crate::reuse::empty;
 use std::cell::Cell;

@@ -1,7 +1,7 @@
 //! When the most recent packets left, whether or not the segment map still holds them (§4.1, §3.1).
 //!
 //! The segment map forgets a packet when its octets are acknowledged and never knew packets without data; an
-//! echo may name either. Two rings keep the last [`CAPACITY`] entries each, so that a long train of data cannot
+//! echo may name either. Two rings keep the last `CAPACITY` entries each, so that a long train of data cannot
 //! push out the one control packet whose answer is awaited, nor the other way round.
 
 use crate::reuse::empty;
