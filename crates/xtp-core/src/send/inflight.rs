@@ -349,11 +349,12 @@ impl Inflight {
         self.runs.front().map(|run| run.size)
     }
 
-    /// Where the unacknowledged segment with the least position ends; `None` while it waits to leave again. O(1).
-    pub fn first_end(&self) -> Option<u64> {
-        let run = self.runs.front().filter(|run| !run.lost)?;
-        let len = if run.count == 1 { run.last } else { run.size };
-        Some(run.seq + u64::from(len))
+    /// The unacknowledged segment with the least position is lost, if it does not wait to leave again.
+    pub fn lose_first(&mut self) {
+        if let Some(run) = self.runs.front().filter(|run| !run.lost) {
+            let len = if run.count == 1 { run.last } else { run.size };
+            self.mark_lost(run.seq, len);
+        }
     }
 
     /// Whether everything sent is acknowledged. O(1).

@@ -199,15 +199,17 @@ fn lost_segments_are_sent_again_in_ascending_order() {
 }
 
 #[test]
-fn the_end_of_the_oldest_segment_is_known_until_it_is_lost() {
+fn the_oldest_segment_is_lost_alone() {
     let mut map = train(3);
-    assert_eq!(map.first_end(), Some(100));
-    map.mark_lost(0, 100);
-    assert_eq!(map.first_end(), None);
+    map.lose_first();
+    assert_eq!(map.next_lost(), Some((0, 100)));
+    map.lose_first();
+    assert_eq!(map.lost_from(100), None, "it waits to leave again");
     let mut short = Inflight::new();
-    assert_eq!(short.first_end(), None);
+    short.lose_first();
     short.record(0, 70, 1, at(5));
-    assert_eq!(short.first_end(), Some(70));
+    short.lose_first();
+    assert_eq!(short.next_lost(), Some((0, 70)));
 }
 
 #[test]

@@ -62,19 +62,6 @@ impl Context {
         }
     }
 
-    /// What lies behind the oldest segment is lost: so is that one, and leaves first. What leaves again before it fills a short queue, which
-    /// then never takes it.
-    #[cold]
-    pub(super) fn lose_the_stuck(&mut self) {
-        let (oldest, inflight) = (self.writer.una, &mut self.writer.inflight);
-        if let Some(end) = inflight.first_end() {
-            inflight.mark_lost(
-                oldest,
-                u32::try_from(end.saturating_sub(oldest)).unwrap_or(u32::MAX),
-            );
-        }
-    }
-
     #[cold]
     fn pause_after(&self, more: u32) -> Duration {
         let pause = self.rtt.wtimer_base().saturating_mul(1 << more.min(12));

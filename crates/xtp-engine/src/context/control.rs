@@ -434,8 +434,9 @@ impl Context {
         });
         self.timers.put(Timer::Loss, verdict.check_at);
         if let Some(sent) = verdict.newest_lost_time {
+            // It leaves first: what leaves again before it fills a short queue, which then never takes it.
             if pause.is_some() {
-                self.lose_the_stuck();
+                self.writer.inflight.lose_first();
             }
             if !waits {
                 self.note_stuck_segment(now);
