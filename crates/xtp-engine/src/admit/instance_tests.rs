@@ -27,7 +27,6 @@ struct Copy {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Told {
     by: Option<(u64, Duration)>,
-    names: Option<u64>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
@@ -155,7 +154,6 @@ impl World {
         if old || instance.refuses(self.now(), copy.names, same_clock) {
             let told = Told {
                 by: instance.introduce(self.now()),
-                names: copy.names,
             };
             if !world.told.contains(&told) {
                 world.told.push(told);
@@ -170,8 +168,8 @@ impl World {
 
     fn hear(&self, told: &Told, clocks: Clocks) -> Self {
         let mut world = self.clone();
-        if self.answered || self.failed || told.names != self.names {
-            // Another key: nobody listens.
+        let of_unnamed_copy = self.names.is_some() && told.by.map(|(name, _)| name) == self.names;
+        if self.answered || self.failed || of_unnamed_copy {
             return world;
         }
         let left = Duration::from_millis((self.step - self.first.unwrap_or_default()) * STEP);

@@ -207,14 +207,20 @@ impl Context {
         match DiagCode::try_from(code) {
             Ok(DiagCode::ContextRefused) if opening && val == DiagValue::ImproperState.to_wire() => {
                 let refusal = AgeRefusal::read(text);
+                if refusal.is_some_and(|refusal| self.is_of_unnamed_copy(refusal)) {
+                    self.stats.implausible += 1;
+                    return;
+                }
                 if let Some(refusal) = refusal.filter(|refusal| self.is_asked_otherwise(*refusal, env.now)) {
                     self.stats.implausible += 1;
                     self.state_name(refusal, env.now);
                     return;
                 }
-                let never_ran = refusal.is_some_and(|refusal| self.was_never_run(refusal, env.now));
+                let named = refusal.filter(|refusal| self.may_be_named(*refusal, env.now));
                 self.learned_refusal = refusal.map(Box::new);
-                if never_ran || self.may_repeat() {
+                if let Some(refusal) = named {
+                    self.name_instance(refusal, env.now);
+                } else if self.may_repeat() {
                     self.restart = Some(Restart::Repeat);
                 } else {
                     let started = refusal.and_then(|refusal| refusal.by).map(|(_, age)| age);
@@ -305,7 +311,7 @@ impl Context {
     }
 
     /// Nothing of the user's was sent, or the user said that it may run twice (§6.9).
-    fn may_repeat(&self) -> bool {
+    pub(super) fn may_repeat(&self) -> bool {
         let once = self.opening.as_ref().is_some_and(|opening| !opening.repeated);
         once && (self.writer.queue.end() == 0
             || self.opening.as_ref().is_some_and(|opening| opening.repeatable))

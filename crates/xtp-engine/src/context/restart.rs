@@ -23,9 +23,30 @@ impl Context {
         }
     }
 
-    /// Nobody has run what this initiator asks for, nor will who refuses it: all of its packets left after that one had
-    /// been started (§6.9). Its number stays the same, so that nobody runs both this FIRST and the next.
-    pub(super) fn was_never_run(&self, refusal: AgeRefusal, now: Time) -> bool {
+    /// What this initiator asks for may be asked of the instance that refuses it, by its name (§6.9): no instance has run it, or it may
+    /// run twice.
+    pub(super) fn may_be_named(&self, refusal: AgeRefusal, now: Time) -> bool {
+        let may_repeat = refusal.name().is_some() && !self.offered.is_empty() && self.may_repeat();
+        may_repeat || self.was_never_run(refusal, now)
+    }
+
+    /// FIRST is repeated at once, with the name of the instance that refused it, and stays the same otherwise: where that instance took a
+    /// late copy without a name, FIRST is known by its key.
+    pub(super) fn name_instance(&mut self, refusal: AgeRefusal, now: Time) {
+        if let Some(opening) = self.opening.as_mut() {
+            (opening.instance, opening.repeated, opening.refused) = (refusal.name(), true, false);
+            self.timers.set(Timer::Wait, now);
+        }
+    }
+
+    /// This refusal is of a copy of FIRST that left before it named the instance: one that names it is not refused for that.
+    pub(super) fn is_of_unnamed_copy(&self, refusal: AgeRefusal) -> bool {
+        let named = self.opening.as_ref().and_then(|opening| opening.instance);
+        named.is_some() && named == refusal.name()
+    }
+
+    /// No instance has run what this initiator asks for: all of its packets left after the one that refuses it had been started.
+    fn was_never_run(&self, refusal: AgeRefusal, now: Time) -> bool {
         let begun_again = self.opening.as_ref().is_none_or(|opening| {
             opening.repeated || opening.fell_back || opening.turned_back || opening.client.is_none()
         });
@@ -58,7 +79,7 @@ impl Context {
         refusal.never_ran(now.since(first))
     }
 
-    /// FIRST of it has left under another key.
+    /// FIRST of it has left otherwise.
     pub(super) fn begins_again(&self) -> bool {
         let begun = |opening: &super::Opening| opening.repeated || opening.fell_back;
         self.opening.as_ref().is_some_and(begun)

@@ -114,6 +114,49 @@ fn what_left_before_the_instance_was_there_is_not_repeated() {
     }
 }
 
+/// An instance comes of age while a client hears its refusal and takes a late copy without a name: the FIRST that names it is the
+/// same, and is answered.
+#[test]
+fn a_late_copy_that_a_grown_instance_took_is_the_same_request() {
+    for ahead in [false, true] {
+        let mut world = started(ahead, 500);
+        world.now = world.now + Duration::from_millis(49_400);
+        let id = ask(&mut world);
+        world.flush(0);
+        let first = world.sent[0].clone();
+        world.run(3 * DELAY / 2);
+        // The FIRSTs that name it are lost.
+        world.lose[1] = usize::MAX;
+        world.run(Duration::from_millis(1_500));
+        assert_eq!(names(&world, 0)[..2], [None, Some(500)], "ahead: {ahead}");
+        assert_eq!(accepted(&world), 0);
+        world.inject(1, address(0), &first.octets);
+        world.lose[1] = 0;
+        world.run(2 * DELAY);
+        assert_eq!(accepted(&world), 1, "the copy is taken");
+        world.run(Duration::from_secs(3));
+        assert_eq!(accepted(&world), 1, "FIRST is the same");
+        answer(&mut world);
+        assert_eq!(world.read(0, id).len(), 30, "{}", world.closed(0));
+    }
+}
+
+/// A refusal of a copy that left before FIRST named the instance says nothing of the one that does.
+#[test]
+fn a_second_refusal_by_the_instance_that_is_named_is_of_an_old_copy() {
+    for ahead in [false, true] {
+        let mut world = World::new(ahead);
+        world.lose[1] = usize::MAX;
+        ask(&mut world);
+        world.flush(0);
+        refuse(&mut world, 777);
+        refuse(&mut world, 777);
+        world.flush(0);
+        assert_eq!(names(&world, 0), [None, Some(777)], "ahead: {ahead}");
+        assert_eq!(world.closed(0), "");
+    }
+}
+
 /// The FIRST that left first, made to name somebody.
 fn naming(world: &World, name: Option<u64>, time: u32) -> Vec<u8> {
     let first = world.sent[0].octets.clone();
