@@ -376,13 +376,21 @@ impl Engine {
 
     /// The same where what is remembered of `peer` was looked up.
     pub(super) fn identity_knowing(&mut self, peer: core::net::SocketAddr, known: &Knowledge) -> Identity {
-        let key = self.fresh_key();
-        let sync = self.rng.next_u32();
         let id = self.contexts.reserve();
+        self.identity_of(id, peer, known)
+    }
+
+    /// Another key and sync for an association.
+    pub(super) fn identity_of(
+        &mut self,
+        id: crate::event::ContextId,
+        peer: core::net::SocketAddr,
+        known: &Knowledge,
+    ) -> Identity {
         Identity {
             id,
-            key,
-            sync,
+            key: self.fresh_key(),
+            sync: self.rng.next_u32(),
             is_local: self.is_local(peer),
             initial_rtt: known.rtt,
             path_limit: known.path_limit.map(usize::from),

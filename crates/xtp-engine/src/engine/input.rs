@@ -279,11 +279,6 @@ impl Engine {
         }
     }
 
-    /// What [`note_path_mtu`](Self::note_path_mtu) left of it.
-    pub(super) fn path_limit(&self, peer: SocketAddr) -> Option<usize> {
-        self.peers.get(peer.ip(), self.now).path_limit.map(usize::from)
-    }
-
     /// Contexts of `peer` that the carrier reports something of, in an order that does not depend on how they were found.
     fn slots_of(&mut self, peer: SocketAddr) -> Vec<u32> {
         self.promote_all_of(peer);

@@ -1,7 +1,7 @@
 //! Opening an association: addresses, serial numbers, creation time, what is known of the peer (§2.4, §6.9, §7.4).
 
 use super::Engine;
-use crate::context::{Context, Env, Identity, Opening};
+use crate::context::{Context, Env, Identity, Opening, Restart};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::{NATIVE_DOMAIN, OpenOptions};
@@ -120,6 +120,24 @@ impl Engine {
         self.demux.insert_peer(peer, slot);
     }
 
+    /// A new key for an association that begins again (§2.7, §6.9).
+    pub(super) fn restart(&mut self, slot: u32, how: Restart) {
+        let Some(context) = self.contexts.awake(slot) else {
+            return;
+        };
+        let (id, peer, refusal) = (context.id, context.peer.addr, context.learned_refusal.clone());
+        self.demux.remove_own(context.key);
+        self.learn(peer.ip(), None, refusal);
+        let known = self.peers.get(peer.ip(), self.now);
+        let time = self.creation_time_by(known.clock_ms);
+        let identity = self.identity_of(id, peer, &known);
+        self.with(slot, |context, env| {
+            context.begin_again(how, &identity, time, env)
+        });
+        self.demux.insert_own(identity.key, slot);
+        self.mark_dirty(slot);
+    }
+
     /// FIRST has not left yet: where memory is rationed it states less credit.
     pub(super) fn ration_opening(&mut self, slot: u32) {
         if self.memory.is_rationed() {
@@ -144,10 +162,6 @@ impl Engine {
     }
 
     /// UTC milliseconds as the peer counts them, low 32 bits; a true 0 is stated as 1 (§1.7.1).
-    pub(super) fn creation_time(&self, peer: SocketAddr) -> u32 {
-        self.creation_time_by(self.peers.get(peer.ip(), self.now).clock_ms)
-    }
-
     fn creation_time_by(&self, clock_ms: i64) -> u32 {
         let theirs = (self.utc_ms() as i64).saturating_add(clock_ms);
         (theirs as u32).max(1)

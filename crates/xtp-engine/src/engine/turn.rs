@@ -2,10 +2,9 @@
 
 use super::Engine;
 use crate::admit::AgeRefusal;
-use crate::context::{Context, Env, Restart, State};
+use crate::context::{Context, Env, State};
 use crate::error::Error;
 use crate::stats::EngineStats;
-use rand_core::Rng;
 use xtp_core::time::Time;
 use xtp_core::transmit::TransmitBatch;
 
@@ -188,7 +187,7 @@ impl Engine {
         self.consider_parking(slot);
     }
 
-    fn learn(
+    pub(super) fn learn(
         &mut self,
         ip: core::net::IpAddr,
         token: Option<xtp_wire::Token>,
@@ -257,38 +256,6 @@ impl Engine {
                     .taken(waiting.listener, waiting.place, waiting.source);
             }
         }
-    }
-
-    /// A new key for an association that begins again (§2.7, §6.9).
-    fn restart(&mut self, slot: u32, how: Restart) {
-        let Some(context) = self.contexts.awake(slot) else {
-            return;
-        };
-        let (peer, old) = (context.peer.addr, context.key);
-        self.demux.remove_own(old);
-        let key = self.fresh_key();
-        let sync = self.rng.next_u32();
-        if let Some(context) = self.contexts.at(slot)
-            && let Some(refusal) = context.learned_refusal.clone()
-        {
-            self.learn(peer.ip(), None, Some(refusal));
-        }
-        let time = self.creation_time(peer);
-        let id = self.contexts.awake(slot).map(|context| context.id);
-        let Some(id) = id else { return };
-        let identity = crate::context::Identity {
-            id,
-            key,
-            sync,
-            is_local: self.is_local(peer),
-            initial_rtt: None,
-            path_limit: self.path_limit(peer),
-        };
-        self.with(slot, |context, env| {
-            context.begin_again(how, &identity, time, env)
-        });
-        self.demux.insert_own(key, slot);
-        self.mark_dirty(slot);
     }
 
     /// When [`flush`](Self::flush) wants to be called next, at the latest. `None`: only after input or a command.
