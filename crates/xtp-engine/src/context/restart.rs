@@ -89,6 +89,7 @@ impl Context {
     /// queue was released. `time` is the new creation time.
     pub(crate) fn begin_again(&mut self, how: Restart, identity: &Identity, time: u32, env: &Env<'_>) {
         self.restart = None;
+        self.learned_refusal = None;
         self.key = identity.key;
         let created = self.timers.created;
         self.timers = Timers::new(env.now);
@@ -104,9 +105,6 @@ impl Context {
         if let Some(opening) = &mut self.opening {
             opening.connect_now = true;
             opening.time = time;
-            if let Some(refusal) = self.learned_refusal.take() {
-                opening.instance = refusal.name();
-            }
             opening.repeated |= how != Restart::Legacy;
             opening.fell_back = how == Restart::Legacy;
             opening.token = None;
