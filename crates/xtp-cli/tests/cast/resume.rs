@@ -29,7 +29,7 @@ fn part(dir: &TempDir, name: &str) -> PathBuf {
     dir.path().join(name).join(".file.xtp-part")
 }
 
-/// What a broken transfer leaves: nobody else can open it.
+/// What a broken transfer leaves: a file that other users cannot open.
 fn plant(path: &Path, octets: &[u8]) {
     fs::write(path, octets).expect("written");
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("ours");

@@ -1,4 +1,4 @@
-//! Receivers and senders that speak the protocol and mean no good, or are older: they harm nobody but themselves.
+//! Hostile receivers and senders, and older ones: no other party of the cast is harmed.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -81,7 +81,7 @@ fn a_listener_with_a_closed_standard_output_fails() {
     }
 }
 
-/// What is logged where nobody reads is lost, and the work is done.
+/// Log lines to a pipe without a reader are lost, and the work is done.
 #[test]
 fn a_log_that_nobody_reads_ends_nothing() {
     let folder = tempfile::tempdir().expect("a directory");

@@ -15,7 +15,7 @@ pub(super) const LIFE_OF_A_FIRST: i64 = 70_000;
 const STRANGE: i64 = 60_000;
 /// One that is further ahead never becomes an eviction time: it stays a stranger's as long as there may be copies.
 const TRUSTED_SKEW: i64 = STRANGE + LIFE_OF_A_FIRST;
-/// Our clock was set if UTC and the clock that nobody sets differ by so much more than before, milliseconds.
+/// Our clock was set if UTC and the monotonic clock differ by so much more than before, milliseconds.
 const SET: i64 = 5_000;
 /// How long records made before our clock was set may be evicted: as long as a silent client is known.
 const LIFE_OF_A_RECORD: i64 = 130_000;
@@ -27,11 +27,11 @@ pub(super) struct Ages {
     state: KeyedState,
     start: Option<i64>,
     evicted: Box<[i64]>,
-    /// Until when the times of strangers are refused, by the clock that nobody sets: one of theirs was evicted.
+    /// Until when the times of strangers are refused, by the monotonic clock: one of theirs was evicted.
     strange_until: Box<[i64]>,
     /// Until when all are refused, by the same clock: ours was set, and what was evicted has other times now.
     all_until: i64,
-    /// UTC at the zero of the clock that nobody sets; when that changed, and when anything was evicted, by that clock.
+    /// UTC at the zero of the monotonic clock; when that changed, and when anything was evicted, by that clock.
     offset: Option<i64>,
     set_at: i64,
     evicted_at: i64,

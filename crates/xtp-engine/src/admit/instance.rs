@@ -25,7 +25,7 @@ const ROUNDED: Duration = Duration::from_millis(2);
 pub(crate) struct Instance {
     /// Its name: when it was started, UTC milliseconds by its own clock. `None`: no other served here as long as copies live.
     name: Option<u64>,
-    /// The same by the clock that nobody sets.
+    /// The same by the monotonic clock.
     since: Time,
 }
 
@@ -74,6 +74,17 @@ pub(crate) struct AgeRefusal {
     pub(crate) utc_ms: u64,
     /// It did not execute the request and will not; its name and its age.
     pub(crate) by: Option<(u64, Duration)>,
+}
+
+/// The text of DIAG(1,12), as [`AgeRefusal::read`] reads it.
+impl core::fmt::Display for AgeRefusal {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}", self.utc_ms)?;
+        let Some((name, age)) = self.by else {
+            return Ok(());
+        };
+        write!(f, " {name} {} {}", age.as_millis(), age.subsec_micros() % 1_000)
+    }
 }
 
 impl AgeRefusal {

@@ -261,6 +261,9 @@ fn a_refusal_is_read_with_and_without_a_name() {
         read("12 7 5 40"),
         Some((12, Some((7, Duration::from_micros(5_040)))))
     );
+    for text in ["12", "12 7 5 40", "12 7 0 999"] {
+        assert_eq!(AgeRefusal::read(text).expect("well formed").to_string(), text);
+    }
     // Whole milliseconds may have been rounded up, twice.
     for rounded in ["12 7 5", "12 7 5 1000", "12 7 5 x", "12 7 5 -1"] {
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Packets that belong to no context: DIAG, COOKIE, and the answers of tombstones (§2.3, §6.8, §7.5, §1.10).
 
 use super::Engine;
-use crate::admit::{Answer, may_be_answered};
+use crate::admit::{AgeRefusal, Answer, may_be_answered};
 use crate::time_wait::TimeWait;
 use bytes::Bytes;
 use xtp_core::transmit::{Datagram, Ecn, Route};
@@ -23,11 +23,11 @@ impl Engine {
 
     /// DIAG(1,12) of what an instance before this one may have executed, and this one certainly not: our clock, and our name.
     pub(super) fn refuse_for_start(&mut self, trigger: &Header, datagram: &Datagram<'_>) {
-        let mut text = self.utc_ms().to_string();
-        if let Some((name, age)) = self.instance.introduce(self.now) {
-            let (ms, micros) = (age.as_millis(), age.subsec_micros() % 1_000);
-            text += &format!(" {name} {ms} {micros}");
+        let text = AgeRefusal {
+            utc_ms: self.utc_ms(),
+            by: self.instance.introduce(self.now),
         }
+        .to_string();
         let (code, value) = (DiagCode::ContextRefused, DiagValue::ImproperState);
         self.send_diag(trigger, code, value, &text, datagram);
     }

@@ -198,7 +198,7 @@ fn who_is_done_may_have_been_started_again() {
     assert!(said.contains("its user has read"), "{said}");
 }
 
-/// Its stream may begin where the transmitter's ends; its user, who reads later, does not know that yet.
+/// Its stream may begin where the transmitter's ends; its user reads later and has not heard of it.
 #[test]
 fn who_is_done_and_came_last_has_nothing_to_read() {
     let mut world = played(|plan| plan.options.confirm = Confirm::Delivered);

@@ -93,7 +93,7 @@ impl Repair {
         }
     }
 
-    /// Takes what somebody has beyond `rseq`, about octets below `upto`; says how many of them are due by it, `most` at most.
+    /// Takes what a member has beyond `rseq`, about octets below `upto`; says how many of them are due by it, `most` at most.
     pub(super) fn missing(
         &mut self,
         rseq: u64,
