@@ -1,7 +1,8 @@
 //! Instructions of the main flows, counted by callgrind, against ceilings that may only go down.
 //!
 //! `crates/xtp-engine/examples/flows/main.rs` runs each flow twice, with N and 2 N operations; the difference is what N
-//! operations cost, free of what starting up costs. Other counts (packets, system calls, allocations, copies) are
+//! operations cost, free of what starting up costs. Built as what is packed: in one piece, so that a count does not depend on
+//! how sources fall into the pieces of a build. Other counts (packets, system calls, allocations, copies) are
 //! asserted by `crates/xtp/tests/counts.rs` and `cargo xtask real`.
 
 use std::path::{Path, PathBuf};
@@ -100,7 +101,8 @@ fn build(root: &Path) -> Result<PathBuf, String> {
         .args([
             "build",
             "--quiet",
-            "--release",
+            "--profile",
+            "dist",
             "-p",
             "xtp-engine",
             "--example",
@@ -112,7 +114,7 @@ fn build(root: &Path) -> Result<PathBuf, String> {
         return Err("the example `flows` could not be built".to_owned());
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release/examples/flows"))
+    Ok(target.join("dist/examples/flows"))
 }
 
 /// Instructions of one operation.
