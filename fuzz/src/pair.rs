@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use xtp_engine::{
-    Arrivals, Arrived, ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, ListenOptions,
+    ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, Expectation, Joined, ListenOptions,
     ListenerId, MarkId, Match, OpenOptions, Outlet, Parting, PostedId, Reply, Time, TransmitBatch, Unit,
-    Wanted,
 };
 use xtp_wire::Packet;
 
@@ -56,24 +55,6 @@ impl Outlet for Sent {
         });
         out.clear();
     }
-}
-
-/// One datagram that arrives alone.
-struct Alone<'a>(Datagram<'a>, bool);
-
-impl<'a> Arrivals<'a> for Alone<'a> {
-    fn only(&self) -> Option<Datagram<'a>> {
-        Some(self.0)
-    }
-
-    fn next(&mut self) -> Option<Arrived<'a>> {
-        (!std::mem::replace(&mut self.1, true)).then_some(Arrived {
-            joined: self.0,
-            stride: self.0.data.len(),
-        })
-    }
-
-    fn skip_joined(&mut self, _: usize) {}
 }
 
 /// Two engines; the second one listens.
@@ -269,7 +250,7 @@ impl Pair {
                     }
                 }
                 Event::Closed(_) if self.orphans[end].remove(&id).is_some() => {
-                    self.ends[end].abort(self.now, id);
+                    self.ends[end].release(self.now, id);
                 }
                 Event::Marked(mark) if self.orphans[end].get(&id) == Some(&Some(mark)) => {
                     self.ends[end].detach(id);
@@ -333,22 +314,26 @@ impl Pair {
                 true => (Unit::Octets, stride / 2),
                 false => (Unit::Message, LONGEST),
             };
-            let wanted = Wanted { id, unit, limit };
-            if let Some(message) = self.ends[end].receive_wanted(now, wanted, Arrived { joined, stride }) {
+            let driver = &mut self.ends[end];
+            driver.expect(Expectation::Next { id, unit, limit });
+            driver.receive(now, &mut Joined::new(joined, stride));
+            if let Some(message) = driver.take_next() {
                 assert!(message.data.len() <= limit, "more than its user takes");
             }
+            driver.withdraw();
             return self.take_events(end);
         }
         let (driver, sent) = (&mut self.ends[end], &mut self.sent[end]);
         if joined.data.len() > stride {
             for data in joined.data.chunks(stride) {
-                driver.receive_all(now, &mut Alone(Datagram { data, ..joined }, false));
+                driver.receive_all(now, &mut Joined::alone(Datagram { data, ..joined }));
             }
             return self.take_events(end);
         }
-        driver.receive(now, &mut Alone(joined, false));
+        driver.receive(now, &mut Joined::alone(joined));
         match driver.reply(now, sent) {
             Reply::General => {}
+            Reply::Handed(id) => panic!("what comes next of {id:?} was not expected"),
             Reply::Ended(id) => drop(self.orphans[end].remove(&id)),
             Reply::Answered(id) => {
                 driver.take_answer(id).expect("it came");

@@ -6,6 +6,16 @@ use bytes::Bytes;
 
 use crate::error::CloseReason;
 
+/// What goes from a user into packets, or from packets to a user.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A whole message.
+    Message,
+    /// Octets of a stream, as many as came together: where messages end does not matter to their reader, and none ends
+    /// with them.
+    Octets,
+}
+
 /// Names a context of one engine. Never reused for another context of the same engine.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContextId(pub(crate) u64);

@@ -26,12 +26,12 @@ mod worlds_tests;
 #[doc(hidden)]
 pub use config::EngineOverrides;
 pub use config::{EngineConfig, Started};
-pub use context::{TaggedMessage, Unit};
-pub use driver::{Arrivals, Arrived, Driver, HistoryWish, Outlet, Parting, Reply};
-pub use engine::{ContextView, Engine, Expectation, Store, Wanted, Welcomed};
+pub use context::TaggedMessage;
+pub use driver::{Arrivals, Arrived, Driver, HistoryWish, Joined, Outlet, Parting, Reply};
+pub use engine::{ContextView, Engine, Store, Welcomed};
 pub use error::{CloseReason, DiagReason, Error, LONGEST_REASON};
-pub use event::{ContextId, Event, ListenerId, MarkAt, MarkId, Read};
-pub use matching::{Envelope, Match, Matched, PostedId, ReceiveError, Received, Source, Tags};
+pub use event::{ContextId, Event, ListenerId, MarkAt, MarkId, Read, Unit};
+pub use matching::{Envelope, Expectation, Match, Matched, PostedId, ReceiveError, Received, Source, Tags};
 #[doc(hidden)]
 pub use options::TuningOverrides;
 pub use options::{Confirm, ErrorControl, ListenOptions, OpenOptions, Setting, Tuning};

@@ -67,7 +67,7 @@ fn flush(engine: &mut Engine, now: Time) -> Vec<Vec<u8>> {
 struct First<'a>(Option<Arrived<'a>>);
 
 impl<'a> Arrivals<'a> for First<'a> {
-    fn only(&self) -> Option<Datagram<'a>> {
+    fn only(&self) -> Option<Arrived<'a>> {
         None
     }
 

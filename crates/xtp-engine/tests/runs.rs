@@ -25,7 +25,7 @@ struct Slab<'a> {
 }
 
 impl<'a> Arrivals<'a> for Slab<'a> {
-    fn only(&self) -> Option<Datagram<'a>> {
+    fn only(&self) -> Option<Arrived<'a>> {
         None
     }
 

@@ -3,7 +3,6 @@
 use core::net::SocketAddr;
 use std::collections::{BTreeMap, VecDeque};
 
-use bytes::Bytes;
 use xtp_engine::{
     ContextId, Driver, Engine, EngineConfig, Error, Expectation, Failure, ListenOptions, ListenerId, MarkId,
     Outlet, Reply, Started, Time, TransmitBatch,
@@ -42,23 +41,6 @@ pub struct HostConfig {
     pub habits: Habits,
     /// Its users trust their network: who chose no congestion control has none.
     pub trusts: bool,
-}
-
-/// What whoever drives a host waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// What the driver knows how to expect.
-    Posted(Expectation),
-    /// The next message of an association, or the next octets.
-    Next(xtp_engine::Wanted),
-}
-
-/// What a receive call brought to whoever waited.
-pub(crate) enum Came {
-    /// What the driver says.
-    Reply(Reply),
-    /// What was waited for of an association.
-    Next(xtp_engine::Wanted, Bytes),
 }
 
 /// What left and is not on a link yet.
@@ -210,8 +192,8 @@ impl Host {
         due.is_some_and(|at| self.config.clock.world(at) <= world)
     }
 
-    /// Takes one receive batch for whoever waits; what came to it.
-    pub(crate) fn receive(&mut self, world: u64, wanted: Wanted) -> Came {
+    /// Takes one receive batch for a program that waits; what came to it.
+    pub(crate) fn receive(&mut self, world: u64, expectation: Expectation) -> Reply {
         let now = self.local(world);
         let count = self.inbox.len().min(self.config.habits.batch);
         let flying = &self.inbox.make_contiguous()[..count];
@@ -220,31 +202,14 @@ impl Host {
             false => Default::default(),
         };
         let mut inbox = Inbox::new(flying, &trains, places);
-        let mut handed = None;
-        let mut taken = count;
-        match wanted {
-            Wanted::Next(wanted) => match inbox.whole().filter(|_| self.engine.awaits_message(wanted.id)) {
-                Some(only) => {
-                    let came = self.engine.receive_wanted(now, wanted, only);
-                    handed = came.map(|handed| handed.data);
-                }
-                None => self.engine.receive_all(now, &mut inbox),
-            },
-            Wanted::Posted(expectation) => {
-                self.engine.expect(expectation);
-                if !self.engine.receive(now, &mut inbox) {
-                    taken = inbox.taken();
-                }
-            }
-        }
+        self.engine.expect(expectation);
+        self.engine.receive(now, &mut inbox);
+        let taken = inbox.taken();
         for flying in self.inbox.drain(..taken) {
             self.inbox_octets -= flying.data.len();
         }
         self.next_poll = world + self.config.poll_period;
-        if let (Some(octets), Wanted::Next(wanted)) = (handed, wanted) {
-            return Came::Next(wanted, octets);
-        }
-        Came::Reply(self.engine.reply(now, &mut self.outbox))
+        self.engine.reply(now, &mut self.outbox)
     }
 
     /// One turn of the engine; what leaves is in the outbox. Says whose associations were let go of.

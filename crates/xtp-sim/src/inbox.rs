@@ -80,19 +80,13 @@ impl<'a> Inbox<'a> {
             stride: flying.data.len(),
         })
     }
-
-    /// All there is, if that is one datagram or one train.
-    pub(crate) fn whole(&self) -> Option<Arrived<'a>> {
-        let only = self.arrived(0)?;
-        let octets: usize = self.flying.iter().map(|flying| flying.data.len()).sum();
-        (only.joined.data.len() == octets).then_some(only)
-    }
 }
 
 impl<'a> Arrivals<'a> for Inbox<'a> {
-    fn only(&self) -> Option<Datagram<'a>> {
-        let only = self.arrived(0).filter(|_| self.flying.len() == 1)?;
-        Some(only.joined)
+    fn only(&self) -> Option<Arrived<'a>> {
+        let only = self.arrived(0)?;
+        let octets: usize = self.flying.iter().map(|flying| flying.data.len()).sum();
+        (only.joined.data.len() == octets).then_some(only)
     }
 
     fn next(&mut self) -> Option<Arrived<'a>> {

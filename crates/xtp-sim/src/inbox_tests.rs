@@ -37,14 +37,14 @@ fn equal_neighbours_are_joined_and_a_shorter_one_is_the_last() {
 }
 
 #[test]
-fn only_one_datagram_is_alone_and_only_one_train_is_whole() {
+fn only_one_datagram_or_one_train_comes_as_one() {
     let all = [flying(1, 5), flying(1, 5)];
     let (trains, places) = join(&all);
     let inbox = Inbox::new(&all, &trains, places);
-    assert!(inbox.only().is_none());
-    assert_eq!(inbox.whole().map(|whole| whole.joined.data.len()), Some(10));
+    let only = inbox.only().map(|only| (only.joined.data.len(), only.stride));
+    assert_eq!(only, Some((10, 5)));
     let inbox = Inbox::new(&all, &[], Vec::new());
-    assert!(inbox.only().is_none() && inbox.whole().is_none());
+    assert!(inbox.only().is_none());
     let inbox = Inbox::new(&all[..1], &[], Vec::new());
-    assert_eq!(inbox.only().map(|only| only.data.len()), Some(5));
+    assert_eq!(inbox.only().map(|only| only.joined.data.len()), Some(5));
 }

@@ -12,7 +12,6 @@ use crate::app::{Script, Step, Task};
 use crate::content;
 use crate::flow::{Flow, FlowSpec};
 use crate::habits::{Habits, Posts};
-use crate::host::Wanted;
 use crate::paradigm::Paradigm;
 use crate::rng::Rng;
 use crate::seed::Plan;
@@ -186,9 +185,9 @@ impl World {
         before.opened && before.initiator_task.is_none_or(over)
     }
 
-    /// What whoever drives the host waits for now.
-    pub(crate) fn wanted(&mut self, host: usize) -> Wanted {
-        let any = Wanted::Posted(Expectation::Anything);
+    /// What the program that drives the host waits for now.
+    pub(crate) fn expected(&mut self, host: usize) -> Expectation {
+        let any = Expectation::Anything;
         let posts = match self.hosts[host].config.habits.posts {
             Posts::Mixed => {
                 let all = [Posts::Nothing, Posts::OneByOne, Posts::One, Posts::One];
@@ -198,10 +197,10 @@ impl World {
         };
         match posts {
             Posts::Nothing | Posts::Mixed => return any,
-            Posts::OneByOne => return Wanted::Posted(Expectation::OneByOne),
+            Posts::OneByOne => return Expectation::OneByOne,
             Posts::One => {}
         }
-        let mut candidates: Vec<Wanted> = self
+        let mut candidates: Vec<Expectation> = self
             .tasks
             .iter()
             .filter(|task| task.host == host)
@@ -211,7 +210,7 @@ impl World {
         for (&listener, &flow) in &own.listeners {
             if self.flows[flow].spec.series.is_some() {
                 let limit = LIMIT;
-                candidates.push(Wanted::Posted(Expectation::Message { listener, limit }));
+                candidates.push(Expectation::Message { listener, limit });
             }
         }
         match candidates.is_empty() {
@@ -254,7 +253,7 @@ impl World {
             // It came to nothing.
             _ if matches!(event, Event::Closed(_)) => {
                 own.nameless.remove(&id);
-                own.engine.abort(now, id);
+                own.engine.release(now, id);
                 return None;
             }
             _ => return None,

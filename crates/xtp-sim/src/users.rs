@@ -3,11 +3,10 @@
 use core::net::SocketAddr;
 
 use bytes::Bytes;
-use xtp_engine::{CloseReason, ContextId, Event, Failure, Reply, Unit, Wanted};
+use xtp_engine::{CloseReason, ContextId, Event, Expectation, Failure, Reply, Unit};
 
 use crate::app::{Outcome, Task, Turn};
 use crate::content;
-use crate::host::Came;
 use crate::trace::Side;
 use crate::world::World;
 
@@ -70,25 +69,32 @@ impl World {
     pub(crate) fn take_input(&mut self, host: usize) {
         // What was sent together arrives together, and may be taken one by one: as many turns, and no loop.
         self.turns_at.1 = 0;
-        let wanted = self.wanted(host);
-        match self.hosts[host].receive(self.now, wanted) {
-            Came::Next(wanted, octets) => self.hand_next(host, wanted, &octets),
-            Came::Reply(Reply::General) => {}
-            Came::Reply(Reply::Ended(id)) => {
+        let expected = self.expected(host);
+        match (self.hosts[host].receive(self.now, expected), expected) {
+            (Reply::General, _) => {}
+            (Reply::Ended(id), _) => {
                 self.hosts[host].orphans.remove(&id);
             }
-            Came::Reply(Reply::Answered(id)) => self.hand_answer(host, id),
-            Came::Reply(Reply::Began(..)) => self.hand_first(host),
+            (Reply::Answered(id), _) => self.hand_answer(host, id),
+            (Reply::Began(..), _) => self.hand_first(host),
+            (Reply::Handed(of), Expectation::Next { id, unit, limit }) if of == id => {
+                self.hand_next(host, id, unit, limit);
+            }
+            (Reply::Handed(of), _) => {
+                self.fail(format!("host {host}: what comes next of {of:?} was not expected"))
+            }
         }
         self.hosts[host].engine.withdraw();
         self.transmit(host);
     }
 
-    fn hand_next(&mut self, host: usize, Wanted { id, unit, limit }: Wanted, octets: &Bytes) {
-        let Some(&task) = self.hosts[host].tasks.get(&id) else {
+    fn hand_next(&mut self, host: usize, id: ContextId, unit: Unit, limit: usize) {
+        let message = self.hosts[host].engine.take_next();
+        let (Some(message), Some(&task)) = (message, self.hosts[host].tasks.get(&id)) else {
             self.fail(format!("host {host}: a {unit:?} of {id:?}, whom nobody knows"));
             return;
         };
+        let octets = &message.data;
         if octets.len() > limit {
             self.fail_task(task, "it was given more than it takes");
         }
@@ -248,7 +254,7 @@ impl World {
         match event {
             Event::Closed(_) => {
                 host.orphans.remove(&id);
-                host.engine.abort(now, id);
+                host.engine.release(now, id);
             }
             Event::Marked(mark) if host.orphans.get(&id) == Some(&Some(*mark)) => host.engine.detach(id),
             Event::Readable => drop(host.engine.command().discard(now, id, 0)),

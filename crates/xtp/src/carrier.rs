@@ -29,7 +29,6 @@ mod way;
 pub(crate) use class::Classes;
 pub(crate) use fault::{Fault, Told};
 pub(crate) use memberships::Membership;
-pub(crate) use message::Came;
 use routes::{TooLong, payload_of};
 pub(crate) use shortcut::Bed;
 use shortcut::Serves;

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, TaggedMessage, Time, Unit, Wanted};
+use xtp_engine::{ContextId, Expectation, TaggedMessage, Time, Unit};
 
 use crate::core::{Core, Look};
 use crate::shared::{POLL_EVERY, Shared};
@@ -28,7 +28,7 @@ impl Shared {
         timeout: Option<Duration>,
     ) -> Option<TaggedMessage> {
         let unit = Unit::Message;
-        self.brief(Wanted { id, unit, limit }, timeout)
+        self.brief(id, Expectation::Next { id, unit, limit }, timeout)
     }
 
     /// The octets that come next for `id`, copied into `buffer`, if there is room for all and they come while a short wait
@@ -43,24 +43,27 @@ impl Shared {
             return None;
         }
         let (unit, limit) = (Unit::Octets, buffer.len());
-        let octets = self.brief(Wanted { id, unit, limit }, timeout)?.data;
+        let octets = self
+            .brief(id, Expectation::Next { id, unit, limit }, timeout)?
+            .data;
         buffer[..octets.len()].copy_from_slice(&octets);
         Some(octets.len())
     }
 
     #[inline]
-    fn brief(&self, wanted: Wanted, timeout: Option<Duration>) -> Option<TaggedMessage> {
+    fn brief(&self, id: ContextId, next: Expectation, timeout: Option<Duration>) -> Option<TaggedMessage> {
         let mut state = self.state.try_lock().ok()?;
         state.core.handed = None;
         if state.is_shared() || timeout.is_some_and(|timeout| timeout < LONG) {
             return None;
         }
-        if !state.ledger.looks() || !state.core.may_hand_in(wanted.id) {
+        if !state.ledger.looks() || !state.core.may_hand_in(id) {
             return None;
         }
         let since = state.core.now();
+        state.core.expect(next);
         for _ in 0..BRIEF_POLLS.div_ceil(LOOKS) {
-            let look = state.core.look_for_message(wanted, LOOKS);
+            let look = state.core.look_for_message(id, LOOKS);
             let (message, count) = match look {
                 Look::Nothing if self.wanting.load(Ordering::Relaxed) > 0 => break,
                 Look::Nothing if self.interrupted.load(Ordering::Relaxed) => break,
@@ -70,8 +73,10 @@ impl Shared {
             };
             let took = state.core.last_poll().since(since);
             state.ledger.ended(took, Looked::Met(took), count);
+            state.core.engine.withdraw();
             return message;
         }
+        state.core.engine.withdraw();
         state.waits_since = Some(since);
         None
     }

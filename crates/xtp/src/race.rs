@@ -132,7 +132,7 @@ impl Race {
                 }
                 Poll::Ready(Err(error)) => {
                     self.under_way.remove(at);
-                    core.abort(now, candidate.id);
+                    core.release(now, candidate.id);
                     if self.goal == Goal::Answer && is_an_answer(&error) {
                         return Some(candidate);
                     }
@@ -156,7 +156,7 @@ impl Race {
         let begun = core.open(now, peer, self.options.clone()).and_then(|id| {
             let begun = core.connect(now, id);
             if begun.is_err() {
-                core.abort(now, id);
+                core.release(now, id);
             }
             begun.map(|()| id)
         });
@@ -250,7 +250,7 @@ impl Drop for Race {
             for candidate in self.under_way.drain(..) {
                 // One that is over has ended already.
                 let _ = core.engine.command().abort(now, candidate.id);
-                core.abort(now, candidate.id);
+                core.release(now, candidate.id);
             }
         });
     }

@@ -13,9 +13,9 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 use xtp_engine::{
-    Arrivals, Arrived, ContextId, Datagram, Driver, Engine, EngineConfig, Event, Expectation, ListenOptions,
-    ListenerId, Match, OpenOptions, Outlet, Parting, Piece, Read, Reply, Source, Tags, Time, TransmitBatch,
-    Unit, Wanted, paradigm,
+    ContextId, Datagram, Driver, Engine, EngineConfig, Event, Expectation, Joined, ListenOptions, ListenerId,
+    Match, OpenOptions, Outlet, Parting, Piece, Read, Reply, Source, Tags, Time, TransmitBatch, Unit,
+    paradigm,
 };
 
 const PORT: u16 = 9;
@@ -53,26 +53,6 @@ impl Outlet for Wire {
         assert!(self.0.trains.is_empty(), "what left before has arrived");
         std::mem::swap(&mut self.0, out);
     }
-}
-
-/// One datagram that arrives alone.
-struct Alone<'a>(Option<Datagram<'a>>);
-
-impl<'a> Arrivals<'a> for Alone<'a> {
-    #[inline]
-    fn only(&self) -> Option<Datagram<'a>> {
-        self.0
-    }
-
-    #[inline]
-    fn next(&mut self) -> Option<Arrived<'a>> {
-        self.0.take().map(|joined| Arrived {
-            joined,
-            stride: joined.data.len(),
-        })
-    }
-
-    fn skip_joined(&mut self, _: usize) {}
 }
 
 /// Whom the caller of an end waits for.
@@ -178,35 +158,30 @@ impl Pair {
     /// A datagram reaches `me`, or several of `stride` octets that are joined; octets of what went straight to whom it waits for.
     fn arrive(&mut self, me: usize, datagram: &Datagram<'_>, stride: usize, waiting: Waiting) -> usize {
         let (now, driver, limit) = (self.now, &mut self.ends[me], datagram.data.len());
-        let mut alone = Alone(Some(*datagram));
+        let mut joined = Joined::new(*datagram, stride);
         match waiting {
             Waiting::Message(id) => {
-                let wanted = Wanted {
-                    id,
-                    unit: Unit::Message,
-                    limit,
-                };
-                let arrived = Arrived {
-                    joined: *datagram,
-                    stride,
-                };
-                if let Some(message) = driver.receive_wanted(now, wanted, arrived) {
-                    self.tag = message.tag;
-                    return message.data.len();
-                }
+                let unit = Unit::Message;
+                driver.expect(Expectation::Next { id, unit, limit });
+                driver.receive(now, &mut joined);
             }
-            Waiting::Nobody => driver.receive_all(now, &mut alone),
+            Waiting::Nobody => driver.receive_all(now, &mut joined),
             Waiting::First(listener) => {
                 driver.expect(Expectation::Message { listener, limit });
-                driver.receive(now, &mut alone);
+                driver.receive(now, &mut joined);
             }
             Waiting::Answer(id) => {
                 driver.expect(Expectation::Answer { id, limit });
-                driver.receive(now, &mut alone);
+                driver.receive(now, &mut joined);
             }
         }
         match driver.reply(now, &mut self.wires[me]) {
             Reply::General => 0,
+            Reply::Handed(_) => {
+                let message = driver.take_next().unwrap_or_default();
+                self.tag = message.tag;
+                message.data.len()
+            }
             Reply::Ended(_) => {
                 self.ended = true;
                 0
@@ -315,7 +290,7 @@ impl Pair {
     /// It is over, as events told.
     fn forget(&mut self, id: ContextId) {
         while self.ends[1].poll_event().is_some() {}
-        self.ends[1].abort(self.now, id);
+        self.ends[1].release(self.now, id);
         let _ = self.ends[1].release_detached(self.now);
     }
 

@@ -3,10 +3,11 @@
 
 use super::data::Transmission;
 use super::decide::Ask;
-use super::exchange::{TaggedMessage, Unit};
+use super::exchange::TaggedMessage;
 use super::express::Arrival;
 use super::plan::{Planned, Stop};
 use super::{Context, Env};
+use crate::event::Unit;
 use bytes::Bytes;
 use core::iter::once;
 use core::slice;

@@ -3,20 +3,11 @@
 
 use super::Context;
 use super::input::is_worth_sharing;
+use crate::event::Unit;
 use bytes::Bytes;
 use xtp_core::recv::{Item, Payload};
 use xtp_core::transmit::Datagram;
 use xtp_wire::{DataSegment, TAG_LEN};
-
-/// What goes from a user into packets, or from packets to a user.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// A whole message.
-    Message,
-    /// Octets of a stream, as many as came together: where messages end does not matter to who reads them, and none ends
-    /// with them.
-    Octets,
-}
 
 /// What a user sends or waits for as one: octets, with the tag that is bound to the first of them if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,13 +6,14 @@
 //! trip, congestion, timers) is done when the answer is on its way: the same steps in the same order with the same
 //! times, so that not one octet differs. Whatever is not exactly so goes the long way.
 
-use super::exchange::{Awaited, Taken, Unit};
+use super::exchange::{Awaited, Taken};
 use super::express_train::LaterArrival;
 use super::input::Input;
 use super::reader::{PeerModes, ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
 use super::{Context, Env, Role, State};
+use crate::event::Unit;
 use core::time::Duration;
 use xtp_core::recv::Payload;
 use xtp_core::time::Time;

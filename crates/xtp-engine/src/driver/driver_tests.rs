@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::config::EngineConfig;
-use crate::context::Unit;
-use crate::engine::Expectation;
+use crate::event::Unit;
 use crate::event::{Event, ListenerId};
+use crate::matching::Expectation;
 use crate::options::{ListenOptions, OpenOptions};
 use crate::{Setting, paradigm};
 use bytes::Bytes;
@@ -60,9 +60,12 @@ impl<'a> Arriving<'a> {
 }
 
 impl<'a> Arrivals<'a> for Arriving<'a> {
-    fn only(&self) -> Option<Datagram<'a>> {
+    fn only(&self) -> Option<Arrived<'a>> {
         match self.datagrams {
-            [datagram] if self.next == 0 => Some(self.datagram(datagram)),
+            [datagram] if self.next == 0 => Some(Arrived {
+                joined: self.datagram(datagram),
+                stride: datagram.len(),
+            }),
             _ => None,
         }
     }

@@ -1,9 +1,12 @@
 //! What the caller who drives waits for: handed over as it comes, if nothing else is to be done, and answered before
 //! any bookkeeping. Everything that is not exactly that is left to the general calls.
 
+use super::Arrived;
 use super::{Driver, Outlet};
-use crate::engine::{Delivery, Expectation, Welcomed};
+use crate::context::TaggedMessage;
+use crate::engine::{Delivery, Next, Welcomed};
 use crate::event::ContextId;
+use crate::matching::Expectation;
 use bytes::Bytes;
 use core::net::SocketAddr;
 use xtp_core::time::Time;
@@ -19,6 +22,8 @@ pub(super) enum Awaited {
     Answered(ContextId, Bytes),
     /// The message came from there.
     Came(SocketAddr, Welcomed),
+    /// What comes next of an association came.
+    Handed(ContextId, TaggedMessage),
 }
 
 impl Default for Awaited {
@@ -27,21 +32,23 @@ impl Default for Awaited {
     }
 }
 
-/// What the datagrams that were just received meant to whoever expects something.
+/// What the datagrams that were just received meant to the caller that expects something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// They were the engine's: its events tell.
     General,
-    /// The end of an association nobody held: nothing is left of it.
+    /// The end of an association that no program held: nothing is left of it.
     Ended(ContextId),
     /// The answer that is expected: [`Driver::take_answer`].
     Answered(ContextId),
     /// An association that begins with its whole message: [`Driver::take_message`].
     Began(ContextId, SocketAddr),
+    /// What comes next of an association: [`Driver::take_next`].
+    Handed(ContextId),
 }
 
 impl Awaited {
-    /// What is waited for, if it may be met by the datagram that comes.
+    /// What is waited for, if it may be met by one datagram of an association without a context.
     #[inline]
     pub(super) fn open(&self) -> Option<Expectation> {
         match self {
@@ -54,17 +61,17 @@ impl Awaited {
 
     /// Whether it was met and its caller has not asked yet.
     fn is_met(&self) -> bool {
-        matches!(self, Self::Answered(..) | Self::Came(..))
+        matches!(self, Self::Answered(..) | Self::Came(..) | Self::Handed(..))
     }
 }
 
 impl Driver {
-    /// From here on this is expected; whoever expected something before gets it in the general way.
+    /// From here on this is expected; what was expected before comes in the general way.
     pub fn expect(&mut self, expectation: Expectation) {
         self.awaited = Awaited::Open(expectation);
     }
 
-    /// Nobody waits any more; what came is there to be taken.
+    /// Nothing is expected any more; what came is there to be taken.
     pub fn withdraw(&mut self) {
         if !self.awaited.is_met() {
             self.awaited = Awaited::default();
@@ -77,6 +84,17 @@ impl Driver {
             Awaited::Open(Expectation::Answer { id, .. }) => Some(id),
             _ => None,
         }
+    }
+
+    /// Takes what came; whether it is what comes `next` of an association.
+    #[inline]
+    pub(super) fn meets_next(&mut self, now: Time, next: Next, arrived: &Arrived<'_>) -> bool {
+        let message = self
+            .engine
+            .receive_next(now, next, &arrived.joined, arrived.stride);
+        let Some(message) = message else { return false };
+        self.awaited = Awaited::Handed(next.0, message);
+        true
     }
 
     /// Takes a datagram; whether it is what is expected. What answers it is in `out` then.
@@ -106,6 +124,8 @@ impl Driver {
             }
             Awaited::Answered(id, _) => Reply::Answered(id),
             Awaited::Came(peer, ref welcomed) => Reply::Began(welcomed.id, peer),
+            // What it acknowledges is accounted for with what its user sends next.
+            Awaited::Handed(id, _) => return Reply::Handed(id),
             _ => return Reply::General,
         };
         // A request is answered by its user, before the bookkeeping.
@@ -123,6 +143,18 @@ impl Driver {
     pub fn take_answer(&mut self, id: ContextId) -> Option<Bytes> {
         match core::mem::take(&mut self.awaited) {
             Awaited::Answered(of, answer) if of == id => Some(answer),
+            other => {
+                self.awaited = other;
+                None
+            }
+        }
+    }
+
+    /// What came next of an association, if it came as expected.
+    #[inline]
+    pub fn take_next(&mut self) -> Option<TaggedMessage> {
+        match core::mem::take(&mut self.awaited) {
+            Awaited::Handed(_, message) => Some(message),
             other => {
                 self.awaited = other;
                 None

@@ -1,18 +1,18 @@
-//! Datagrams in: the one somebody waits for, those that came joined, and all others.
+//! Datagrams in: the one that is expected, those that came joined, and all others.
 
 use super::Driver;
 use super::expectation::Awaited;
-use crate::context::TaggedMessage;
-use crate::engine::{Engine, Expectation, Wanted};
+use crate::engine::Engine;
 use crate::event::ContextId;
+use crate::matching::Expectation;
 use core::net::SocketAddr;
 use xtp_core::time::Time;
 use xtp_core::transmit::Datagram;
 
 /// What a receive call brought, in the order it arrived.
 pub trait Arrivals<'a> {
-    /// The datagram that came, if it came alone and was not joined from several.
-    fn only(&self) -> Option<Datagram<'a>>;
+    /// All that came, if that is one datagram or came joined as one.
+    fn only(&self) -> Option<Arrived<'a>>;
 
     /// The next datagram.
     fn next(&mut self) -> Option<Arrived<'a>>;
@@ -30,17 +30,94 @@ pub struct Arrived<'a> {
     pub stride: usize,
 }
 
+impl Arrived<'_> {
+    /// How many datagrams came joined, if they may be those of one short message.
+    #[inline]
+    fn count_of_message(&self) -> Option<usize> {
+        let Self { joined, stride } = self;
+        if joined.data.len() <= *stride {
+            return Some(1);
+        }
+        Engine::is_short_train(joined.data, *stride).then(|| joined.data.len().div_ceil((*stride).max(1)))
+    }
+}
+
+/// What came as one: a datagram, or several that were joined, one every so many octets.
+#[derive(Clone, Copy, Debug)]
+pub struct Joined<'a> {
+    rest: Option<Datagram<'a>>,
+    stride: usize,
+}
+
+impl<'a> Joined<'a> {
+    /// Datagrams that begin every `stride` octets (1 at least), of which the last may be shorter.
+    #[inline]
+    pub fn new(datagrams: Datagram<'a>, stride: usize) -> Self {
+        Self {
+            rest: Some(datagrams),
+            stride: stride.max(1),
+        }
+    }
+
+    /// One datagram.
+    #[inline]
+    pub fn alone(datagram: Datagram<'a>) -> Self {
+        Self::new(datagram, datagram.data.len())
+    }
+}
+
+impl<'a> Arrivals<'a> for Joined<'a> {
+    #[inline]
+    fn only(&self) -> Option<Arrived<'a>> {
+        let joined = self.rest?;
+        let stride = self.stride.min(joined.data.len());
+        Some(Arrived { joined, stride })
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<Arrived<'a>> {
+        let arrived = self.only();
+        self.skip_joined(1);
+        arrived
+    }
+
+    #[inline]
+    fn skip_joined(&mut self, count: usize) {
+        self.rest = self.rest.and_then(|datagram| {
+            let data = datagram.data.get(count * self.stride..)?;
+            (!data.is_empty()).then_some(Datagram { data, ..datagram })
+        });
+    }
+}
+
 impl Driver {
     /// Takes what came: what meets the expectation, or all of it; but [one by
     /// one](crate::Expectation::OneByOne) it stops behind an association that its user may answer at once, and the rest
     /// of `arrivals` is for the next call. True if the expectation was met. Nothing is sent before
     /// [`reply`](Self::reply).
     pub fn receive<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>) -> bool {
-        if let Some(expected) = self.awaited.open()
+        if let Awaited::Open(Expectation::Next { id, unit, limit }) = self.awaited {
+            if self.is_at_rest()
+                && let Some(arrived) = arrivals.only()
+                && let Some(count) = arrived.count_of_message()
+            {
+                arrivals.next();
+                if count > 1 {
+                    arrivals.skip_joined(count - 1);
+                }
+                return self.meets_next(now, (id, unit, limit), &arrived);
+            }
+        } else if let Some(expected) = self.awaited.open()
             && !self.is_stalled()
-            && let Some(datagram) = arrivals.only()
+            && let Some(Arrived { joined, stride }) = arrivals.only()
+            && joined.data.len() <= stride
         {
             arrivals.next();
+            // It is read at once: its user keeps no receive buffer.
+            let datagram = Datagram {
+                backing: None,
+                ..joined
+            };
             return self.meets(now, expected, datagram);
         }
         let one_by_one = matches!(self.awaited, Awaited::Open(Expectation::OneByOne));
@@ -48,7 +125,7 @@ impl Driver {
         false
     }
 
-    /// As [`receive`](Self::receive), where nobody waits for anything: nothing of `arrivals` is left.
+    /// As [`receive`](Self::receive), where nothing is expected: nothing of `arrivals` is left.
     pub fn receive_all<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>) {
         self.hand_over(now, arrivals, false);
     }
@@ -66,29 +143,6 @@ impl Driver {
             };
             self.engine.receive_group(now, group, datagram);
         }
-    }
-
-    /// As [`receive_all`](Self::receive_all) of one datagram, or of those that came joined to it and nothing else, for a user who
-    /// waits for what comes next of an association and has read all before. If that came, and nothing else is to be done first, no event
-    /// tells of it: it is returned. Of all else that came events tell.
-    #[inline]
-    pub fn receive_wanted(
-        &mut self,
-        now: Time,
-        wanted: Wanted,
-        arrived: Arrived<'_>,
-    ) -> Option<TaggedMessage> {
-        let Arrived { joined, stride } = arrived;
-        if joined.data.len() <= stride || Engine::is_short_train(joined.data, stride) {
-            return self.engine.receive_wanted(now, wanted, &joined, stride);
-        }
-        let mut rest = joined.data;
-        while !rest.is_empty() {
-            let joined = Datagram { data: rest, ..joined };
-            let count = self.take_joined(now, Arrived { joined, stride });
-            rest = rest.get(count * stride.max(1)..).unwrap_or_default();
-        }
-        None
     }
 
     fn hand_over<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>, one_by_one: bool) {

@@ -1,9 +1,8 @@
 //! Messages from their users into packets, and associations nobody holds any more.
 
 use super::{Driver, Outlet};
-use crate::context::Unit;
 use crate::error::Error;
-use crate::event::{ContextId, MarkAt, MarkId};
+use crate::event::{ContextId, MarkAt, MarkId, Unit};
 use crate::options::{Confirm, OpenOptions};
 use crate::stats::ContextStats;
 use bytes::Bytes;
@@ -113,7 +112,7 @@ impl Driver {
             return match self.engine.owes_delivery(id) {
                 // Both closes then leave in one packet.
                 Ok(false) => {
-                    self.abort(now, id);
+                    self.release(now, id);
                     Parting::Released
                 }
                 _ => {
@@ -149,7 +148,7 @@ impl Driver {
     }
 
     /// Lets go of an association now.
-    pub fn abort(&mut self, now: Time, id: ContextId) {
+    pub fn release(&mut self, now: Time, id: ContextId) {
         self.leaving.retain(|leaving| *leaving != id);
         let _ = self.engine.release(now, id);
     }

@@ -1,7 +1,7 @@
 //! The order in which an engine is driven: what a socket, a link of the simulator and a fuzz target have in common.
 //!
 //! An [`Engine`] has short ways for the one thing its user waits for, and each of them may be asked only at its place:
-//! a datagram is offered to the [`Expectation`] first, what answers it leaves before the bookkeeping, and
+//! a datagram is offered to the [`Expectation`](crate::Expectation) first, what answers it leaves before the bookkeeping, and
 //! what can wait is done when nobody has anything to do. The [`Driver`] is that order. It owns the engine, the packets
 //! that found no room yet and the expectation; sockets, clocks and whoever waits are its caller's.
 
@@ -13,7 +13,7 @@ mod message;
 
 pub use catch_up::HistoryWish;
 pub use expectation::Reply;
-pub use input::{Arrivals, Arrived};
+pub use input::{Arrivals, Arrived, Joined};
 pub use message::Parting;
 
 use crate::engine::Engine;
@@ -39,8 +39,8 @@ pub trait Outlet {
 ///
 /// Four kinds of calls, again and again:
 ///
-/// 1. **Datagrams in**: [`receive`](Self::receive) (or [`receive_all`](Self::receive_all),
-///    [`receive_wanted`](Self::receive_wanted)), each followed by [`reply`](Self::reply).
+/// 1. **Datagrams in**: [`receive`](Self::receive) (or [`receive_all`](Self::receive_all)), each followed by
+///    [`reply`](Self::reply).
 /// 2. **Commands**: those of the engine ([`command`](Self::command), [`view`](Self::view)), and the ones of whole messages here:
 ///    [`begin_message`](Self::begin_message), [`hand_out`](Self::hand_out),
 ///    [`respond_at_once`](Self::respond_at_once), [`close`](Self::close), [`detach_ended`](Self::detach_ended).

@@ -1,23 +1,15 @@
 //! Exchanges of messages (see `context::express`): for a user who waits for the next one of an association, and one who sends it.
 
 use super::Engine;
-use crate::context::{Awaited, Env, Exchange, LONGEST_TRAIN, TaggedMessage, Taken, Unit};
-use crate::event::ContextId;
+use crate::context::{Awaited, Env, Exchange, LONGEST_TRAIN, TaggedMessage, Taken};
+use crate::event::{ContextId, Unit};
 use bytes::Bytes;
 use xtp_core::time::Time;
 use xtp_core::transmit::{Datagram, TransmitBatch};
 use xtp_wire::{Format, Header, Key, XDATA_LEN, XdataHead, parse_plain, size};
 
-/// What a user waits for who has read all that came of an association before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// The next of this association.
-    pub id: ContextId,
-    /// A whole message, or what came together.
-    pub unit: Unit,
-    /// Most octets of it that the user takes.
-    pub limit: usize,
-}
+/// What a user waits for that has read all of an association before: the next of it, a unit of at most so many octets.
+pub(crate) type Next = (ContextId, Unit, usize);
 
 impl Engine {
     /// Whether what comes next for association `id` might go to a user who waits for it.
@@ -30,10 +22,10 @@ impl Engine {
     /// Takes datagrams that came joined, one every `stride` octets, as [`receive`](Self::receive) does, for a user who waits. If what it
     /// waits for came and that is all there is to do, no event tells of it: it is returned. Of whatever else came events tell.
     #[inline]
-    pub(crate) fn receive_wanted(
+    pub(crate) fn receive_next(
         &mut self,
         now: Time,
-        wanted: Wanted,
+        next: Next,
         joined: &Datagram<'_>,
         stride: usize,
     ) -> Option<TaggedMessage> {
@@ -42,9 +34,9 @@ impl Engine {
             .split_at_checked(stride)
             .filter(|cut| !cut.1.is_empty())
         else {
-            return match self.predict(now, wanted, joined, 0) {
+            return match self.predict(now, next, joined, 0) {
                 Some(Taken::Handed(message)) => Some(message),
-                Some(Taken::Partly) => self.take_rest(wanted),
+                Some(Taken::Partly) => self.take_rest(next),
                 Some(Taken::Stored) => None,
                 None => {
                     self.receive(now, *joined);
@@ -52,7 +44,7 @@ impl Engine {
                 }
             };
         };
-        self.receive_train(now, wanted, Datagram { data, ..*joined }, behind)
+        self.receive_train(now, next, Datagram { data, ..*joined }, behind)
     }
 
     /// The same of several datagrams: `first` and those `behind` it, each as long but the last.
@@ -60,7 +52,7 @@ impl Engine {
     fn receive_train(
         &mut self,
         now: Time,
-        wanted: Wanted,
+        next: Next,
         first: Datagram<'_>,
         behind: &[u8],
     ) -> Option<TaggedMessage> {
@@ -69,9 +61,9 @@ impl Engine {
             backing: None,
             ..first
         };
-        let taken = self.predict(now, wanted, &first, octets_of_train(&first, behind));
+        let taken = self.predict(now, next, &first, octets_of_train(&first, behind));
         self.begun = match &taken {
-            Some(Taken::Partly) => self.contexts.find(wanted.id),
+            Some(Taken::Partly) => self.contexts.find(next.0),
             _ => None,
         };
         if taken.is_none() {
@@ -86,7 +78,7 @@ impl Engine {
         }
         match taken {
             Some(Taken::Handed(message)) => Some(message),
-            _ if self.begun.take().is_some() => self.take_rest(wanted),
+            _ if self.begun.take().is_some() => self.take_rest(next),
             _ => None,
         }
     }
@@ -99,17 +91,12 @@ impl Engine {
     /// Header prediction: takes the datagram if it is the packet that is to come next of the association whose user waits.
     /// `octets`: those that came joined.
     #[inline(always)]
-    fn predict(
-        &mut self,
-        now: Time,
-        wanted: Wanted,
-        datagram: &Datagram<'_>,
-        octets: usize,
-    ) -> Option<Taken> {
+    fn predict(&mut self, now: Time, next: Next, datagram: &Datagram<'_>, octets: usize) -> Option<Taken> {
         if !self.is_settled() {
             return None;
         }
-        let slot = self.contexts.find(wanted.id)?;
+        let (id, unit, limit) = next;
+        let slot = self.contexts.find(id)?;
         let (head, segment) = XdataHead::parse(datagram.data)?;
         let (header, control) = (head.header(), head.control());
         let key = self.contexts.awake(slot)?.key;
@@ -117,7 +104,6 @@ impl Engine {
             return None;
         }
         self.advance(now);
-        let Wanted { unit, limit, .. } = wanted;
         let awaited = Awaited { unit, limit, octets };
         let packet = Exchange {
             head,
@@ -162,15 +148,15 @@ impl Engine {
 
     /// What is waited for, if all of it came; else the user is told of what came.
     #[inline]
-    fn take_rest(&mut self, wanted: Wanted) -> Option<TaggedMessage> {
-        let slot = self.contexts.find(wanted.id)?;
+    fn take_rest(&mut self, (id, unit, limit): Next) -> Option<TaggedMessage> {
+        let slot = self.contexts.find(id)?;
         let context = self.contexts.awake_mut(slot)?;
         let mut message = None;
         if let Some(deferred) = &mut self.deferred
             && deferred.slot == slot
             && !context.dirty
         {
-            message = context.take_whole(wanted.unit, wanted.limit);
+            message = context.take_whole(unit, limit);
             deferred.handed = message.is_some();
         }
         self.tell_readable(slot);

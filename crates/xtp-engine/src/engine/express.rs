@@ -6,10 +6,9 @@
 use super::{Engine, Read};
 use crate::context::{
     Arrival, Awaited, Context, Departure, Env, Exchange, LONGEST_TRAIN, LaterArrival, Taken, Transmission,
-    Unit,
 };
 use crate::error::Error;
-use crate::event::ContextId;
+use crate::event::{ContextId, Unit};
 use bytes::Bytes;
 use xtp_core::time::Time;
 use xtp_core::transmit::{Datagram, TransmitBatch};

@@ -2,7 +2,7 @@
 
 use crate::{
     CongestionKind, ContextId, Datagram, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read,
-    TaggedMessage, Time, TransmitBatch, Unit, Wanted, paradigm,
+    TaggedMessage, Time, TransmitBatch, Unit, paradigm,
 };
 use bytes::Bytes;
 use rand_chacha::ChaCha20Rng;
@@ -145,12 +145,8 @@ impl World {
             true => Unit::Octets,
             false => Unit::Message,
         };
-        let wanted = Wanted {
-            id,
-            unit,
-            limit: usize::MAX,
-        };
-        let message = self.ends[me].receive_wanted(now, wanted, &datagram(me, &joined), stride);
+        let next = (id, unit, usize::MAX);
+        let message = self.ends[me].receive_next(now, next, &datagram(me, &joined), stride);
         self.take_events(me);
         if let Some(TaggedMessage { mut data, .. }) = message {
             self.handed += 1;

@@ -9,7 +9,8 @@ use crate::context::matched::{Collected, Fate, Whole};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::matching::{
-    Envelope, Match, Matched, Origin, Posted, PostedId, ReceiveError, Received, Source, Turn, Waiting,
+    Envelope, Expected, Match, Matched, Origin, Posted, PostedId, ReceiveError, Received, Source, Turn,
+    Waiting,
 };
 use std::collections::VecDeque;
 use xtp_core::time::Time;
@@ -17,9 +18,11 @@ use xtp_core::time::Time;
 /// A message that waits: whole with its place in the stream, or still coming at its context.
 type Waits = Option<(u64, Matched)>;
 
-/// Receives without a message, messages without a receive, and what nobody has been told of.
+/// All pending receives, messages without a receive, and outcomes that the program has not been told of. What comes for an association
+/// whose messages are matched is offered to `posted`, of others to `expected`.
 #[derive(Default)]
 pub(super) struct Matching {
+    pub(super) expected: Expected,
     posted: Posted,
     waiting: Waiting<Waits>,
     done: VecDeque<Received>,

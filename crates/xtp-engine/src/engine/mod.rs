@@ -45,9 +45,8 @@ mod initiators_tests;
 #[cfg(test)]
 mod responders_tests;
 
-pub use exchange::Wanted;
+pub(crate) use exchange::Next;
 pub(crate) use expected::Delivery;
-pub use expected::Expectation;
 pub(crate) use group::{Fetch, Supplied, Supply};
 pub use responder::Welcomed;
 pub use stores::Store;
@@ -128,7 +127,6 @@ pub struct Engine {
     memory: Memory,
     /// Slot of what had its turn, or of a responder that came, and only that.
     unsettled: Option<u32>,
-    expected: expected::Expected,
     /// Slot of the context whose user waits for all of a message of which the beginning came; it was not told.
     begun: Option<u32>,
     matching: matching::Matching,
@@ -205,7 +203,6 @@ impl Engine {
             events: VecDeque::new(),
             replies: TransmitBatch::new(),
             unsettled: None,
-            expected: expected::Expected::default(),
             begun: None,
             matching: matching::Matching::default(),
             deferred: None,

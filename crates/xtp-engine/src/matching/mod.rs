@@ -4,9 +4,12 @@
 //! ([`Posted`]), a receive takes the message that began first of those that match it ([`Waiting`]). Both are data structures that know of
 //! no association but its name.
 
+mod expected;
 mod posted;
 mod waiting;
 
+pub use expected::Expectation;
+pub(crate) use expected::{Expected, Offer};
 pub(crate) use posted::Posted;
 pub(crate) use waiting::{Turn, Waiting};
 

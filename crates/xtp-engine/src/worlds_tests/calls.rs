@@ -5,8 +5,8 @@ use super::host::{Bookkeeping, Host};
 use super::world::Flying;
 use crate::engine::Delivery;
 use crate::{
-    Arrivals, Arrived, ContextId, Datagram, Engine, Error, Expectation, ListenerId, OpenOptions, Outlet,
-    Reply, TaggedMessage, Time, TransmitBatch, Unit, Wanted, Welcomed,
+    Arrivals, Arrived, ContextId, Datagram, Engine, Error, Expectation, Joined, ListenerId, OpenOptions,
+    Outlet, Reply, TaggedMessage, Time, TransmitBatch, Unit, Welcomed,
 };
 use bytes::Bytes;
 use std::net::SocketAddr;
@@ -62,38 +62,6 @@ impl Outlet for Link {
     }
 }
 
-/// One datagram, or several that came joined.
-struct Slab<'a> {
-    rest: Option<Datagram<'a>>,
-    stride: usize,
-}
-
-impl<'a> Slab<'a> {
-    fn advance(&mut self, octets: usize) {
-        self.rest = self.rest.and_then(|datagram| {
-            let data = datagram.data.get(octets..).filter(|data| !data.is_empty())?;
-            Some(Datagram { data, ..datagram })
-        });
-    }
-}
-
-impl<'a> Arrivals<'a> for Slab<'a> {
-    fn only(&self) -> Option<Datagram<'a>> {
-        self.rest.filter(|datagram| datagram.data.len() <= self.stride)
-    }
-
-    fn next(&mut self) -> Option<Arrived<'a>> {
-        let joined = self.rest?;
-        self.advance(self.stride);
-        let stride = self.stride.min(joined.data.len());
-        Some(Arrived { joined, stride })
-    }
-
-    fn skip_joined(&mut self, count: usize) {
-        self.advance(count * self.stride);
-    }
-}
-
 impl Host {
     /// A turn, but for what may be done later.
     pub(super) fn flush(&mut self, now: Time) -> Link {
@@ -132,10 +100,7 @@ impl Host {
 
     /// Datagrams of `stride` octets that came joined, the last perhaps shorter; how many were taken in runs.
     pub(super) fn take_in(&mut self, now: Time, datagram: Datagram<'_>, stride: usize) -> usize {
-        let mut rest = Slab {
-            rest: Some(datagram),
-            stride: stride.max(1),
-        };
+        let mut rest = Joined::new(datagram, stride);
         if self.way == Way::Driver {
             let mut link = Link::default();
             self.driver.expect(Expectation::Anything);
@@ -173,12 +138,11 @@ impl Host {
             return Offered::Passed;
         }
         let (unit, limit) = (Unit::Message, usize::MAX);
-        let wanted = Wanted { id, unit, limit };
-        let joined = *datagram;
-        match self
-            .driver
-            .receive_wanted(now, wanted, Arrived { joined, stride })
-        {
+        self.driver.expect(Expectation::Next { id, unit, limit });
+        self.driver.receive(now, &mut Joined::new(*datagram, stride));
+        let message = self.driver.take_next();
+        self.driver.withdraw();
+        match message {
             Some(message) => Offered::Taken(message, Link::default()),
             None => Offered::General,
         }
@@ -251,10 +215,7 @@ impl Host {
 
     fn post(&mut self, now: Time, expectation: Expectation, datagram: &Datagram<'_>) -> (Reply, Link) {
         self.driver.expect(expectation);
-        let mut arrivals = Slab {
-            rest: Some(*datagram),
-            stride: datagram.data.len().max(1),
-        };
+        let mut arrivals = Joined::alone(*datagram);
         let mut link = Link::default();
         self.driver.receive(now, &mut arrivals);
         let reply = self.driver.reply(now, &mut link);

@@ -1,11 +1,9 @@
-//! Whoever waits for the next message of an association is handed that and nothing else, and of all else it is told.
+//! A caller that waits for the next message of an association is handed that and nothing else, and events tell of all else.
 
 use super::forge::View;
 use super::shortcuts::begun;
-use super::world::{Link, MS, PORT, World, address, payload};
-use xtp_engine::{
-    Arrived, ContextId, Datagram, Ecn, Event, Rate, Read, TaggedMessage, Unit, Wanted, paradigm,
-};
+use super::world::{Joined, Link, MS, PORT, World, address, payload};
+use xtp_engine::{ContextId, Datagram, Ecn, Event, Expectation, Rate, Read, TaggedMessage, Unit, paradigm};
 use xtp_wire::{Body, DataSegment, HEADER_LEN, Options, XDATA_HEAD_LEN};
 
 pub(super) fn datagram(octets: &[u8]) -> Datagram<'_> {
@@ -37,8 +35,12 @@ fn hand_in_within(
     (unit, limit): (Unit, usize),
 ) -> Option<TaggedMessage> {
     let id = peer;
-    let wanted = Wanted { id, unit, limit };
-    world.ends[1].receive_wanted(world.now, wanted, Arrived { joined, stride })
+    let driver = &mut world.ends[1];
+    driver.expect(Expectation::Next { id, unit, limit });
+    driver.receive(world.now, &mut Joined::new(joined, stride));
+    let message = driver.take_next();
+    driver.withdraw();
+    message
 }
 
 #[test]

@@ -64,8 +64,9 @@ impl<'a> Joined<'a> {
 }
 
 impl<'a> Arrivals<'a> for Joined<'a> {
-    fn only(&self) -> Option<Datagram<'a>> {
-        self.rest.filter(|datagram| datagram.data.len() <= self.stride)
+    fn only(&self) -> Option<Arrived<'a>> {
+        let (joined, stride) = (self.rest?, self.stride);
+        Some(Arrived { joined, stride })
     }
 
     fn next(&mut self) -> Option<Arrived<'a>> {

@@ -7,7 +7,6 @@ use super::script::{Pace, Step};
 use super::task::{Outcome, Task, Turn};
 use crate::check::stream::{Ledger, Promise};
 use crate::content;
-use crate::host::Wanted;
 
 impl Task {
     /// Its first message and the end of its stream were handed over with its opening; `accepted` octets of it fit.
@@ -41,7 +40,7 @@ impl Task {
     }
 
     /// What this user waits for, if that may be handed over as it comes; `plain`: its peer writes octets without messages.
-    pub(crate) fn wants(&self, limit: usize, plain: bool) -> Option<Wanted> {
+    pub(crate) fn wants(&self, limit: usize, plain: bool) -> Option<Expectation> {
         let reader = &self.script.reader;
         let ready = self.outcome == Outcome::Running
             && self.may_read
@@ -55,15 +54,15 @@ impl Task {
         }
         let id = self.id;
         if self.begun && self.step >= 2 && self.reader.next == 0 {
-            return Some(Wanted::Posted(Expectation::Answer { id, limit }));
+            return Some(Expectation::Answer { id, limit });
         }
         if plain && !reader.on_demand && !self.begun {
             let (unit, limit) = (Unit::Octets, reader.piece);
-            return Some(Wanted::Next(xtp_engine::Wanted { id, unit, limit }));
+            return Some(Expectation::Next { id, unit, limit });
         }
         let waits = matches!(self.script.steps.get(self.step), Some(&Step::AwaitMessages(count)) if self.reader.messages < count);
         let (unit, limit) = (Unit::Message, usize::MAX);
-        (waits && !self.begun).then_some(Wanted::Next(xtp_engine::Wanted { id, unit, limit }))
+        (waits && !self.begun).then_some(Expectation::Next { id, unit, limit })
     }
 
     /// The user is given what it waited for.

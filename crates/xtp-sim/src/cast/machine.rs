@@ -3,9 +3,7 @@
 use core::net::SocketAddr;
 use std::collections::VecDeque;
 
-use xtp_engine::{
-    Arrivals, Arrived, Datagram, Driver, Engine, EngineConfig, Error, Outlet, Time, TransmitBatch,
-};
+use xtp_engine::{Datagram, Driver, Engine, EngineConfig, Error, Joined, Outlet, Time, TransmitBatch};
 
 use super::network::Travelling;
 use crate::clock::Clock;
@@ -33,24 +31,6 @@ impl Outlet for Outbox {
     fn send(&mut self, _: Time, _: &mut Engine, out: &mut TransmitBatch) {
         self.0.push(core::mem::take(out));
     }
-}
-
-/// One datagram of the endpoint's own socket.
-struct Single<'a>(Option<Datagram<'a>>);
-
-impl<'a> Arrivals<'a> for Single<'a> {
-    fn only(&self) -> Option<Datagram<'a>> {
-        self.0
-    }
-
-    fn next(&mut self) -> Option<Arrived<'a>> {
-        self.0.take().map(|joined| Arrived {
-            joined,
-            stride: joined.data.len(),
-        })
-    }
-
-    fn skip_joined(&mut self, _: usize) {}
 }
 
 /// A host.
@@ -147,7 +127,7 @@ impl Machine {
                 data: &travelling.data,
                 backing: None,
             };
-            let mut single = Single(Some(datagram));
+            let mut single = Joined::alone(datagram);
             if travelling.dst == group {
                 self.driver.receive_from_group(now, group, &mut single);
             } else {

@@ -51,17 +51,20 @@ impl<'a> Batch<'a> {
 }
 
 impl<'a> Arrivals<'a> for Batch<'a> {
-    fn only(&self) -> Option<Datagram<'a>> {
+    fn only(&self) -> Option<Arrived<'a>> {
         let datagram = self.batch.only().filter(|_| self.handed == 0)?;
-        if datagram.joined.len() > datagram.data.len() || self.trace.is_some() {
+        if self.trace.is_some() || self.own == Some(datagram.src) {
             return None;
         }
-        Some(Datagram {
-            src: datagram.src,
-            dst: datagram.dst,
-            ecn: from_io(datagram.ecn),
-            data: datagram.data,
-            backing: None,
+        Some(Arrived {
+            joined: Datagram {
+                src: datagram.src,
+                dst: datagram.dst,
+                ecn: from_io(datagram.ecn),
+                data: datagram.joined,
+                backing: backing(self.batch, &datagram),
+            },
+            stride: datagram.data.len(),
         })
     }
 

@@ -1,28 +1,17 @@
 //! Taking the next message of an association for a caller who waits for it: from where it landed, if that is all there is
 //! to it.
 
-use xtp_engine::{Arrived, Datagram, Driver, Ecn, TaggedMessage, Time, Wanted};
+use xtp_engine::{Datagram, Driver, Ecn, Joined, Time};
 use xtp_io::RecvBatch;
 
-use super::{Carrier, WORTH_KEEPING, backing, from_io};
+use super::{Carrier, WORTH_KEEPING};
 use crate::clock::Clock;
 use crate::error::Result;
 
-/// What a look for a message brought.
-#[derive(Debug)]
-pub(crate) enum Came {
-    /// The message, and nothing else.
-    Message(TaggedMessage),
-    /// Datagrams the engine took, so many.
-    Datagrams(usize),
-}
-
 /// What a look by the shortcut alone brought.
 enum Landed {
-    /// The message that was waited for.
-    Message(TaggedMessage, Time),
-    /// Another datagram, which the engine took.
-    Other(Time),
+    /// A datagram, which the driver took.
+    Taken(Time),
     /// A datagram that is in the batch now.
     Kept(Time),
     /// Nothing.
@@ -32,64 +21,44 @@ enum Landed {
 }
 
 impl Carrier {
-    /// As [`Self::receive`], for a caller who waits for the next message of an association, or for octets: that goes to the caller, of
-    /// anything else the engine tells.
+    /// As [`Self::receive`], for a driver that [expects](Driver::expect) what comes next of an association: how many datagrams it took, and
+    /// when.
     #[inline(always)]
-    pub(crate) fn receive_message(
+    pub(crate) fn receive_next(
         &mut self,
         clock: Clock,
         driver: &mut Driver,
         looks: u32,
-        wanted: Wanted,
-    ) -> Result<Option<(Came, Time)>> {
-        if let Some((count, now)) = self.hand_in_rest(clock, driver, true) {
-            return Ok(Some((Came::Datagrams(count), now)));
+    ) -> Result<Option<(usize, Time)>> {
+        if let Some(rest) = self.hand_in_rest(clock, driver, true) {
+            return Ok(Some(rest));
         }
-        match self.land(clock, driver, looks, wanted)? {
-            Landed::Message(message, now) => Ok(Some((Came::Message(message), now))),
+        match self.land(clock, driver, looks)? {
+            Landed::Taken(now) => Ok(Some((1, now))),
             Landed::Nothing => Ok(None),
-            Landed::Other(now) => Ok(Some((Came::Datagrams(1), now))),
-            Landed::Kept(now) => Ok(Some((self.take_batch(now, driver, wanted), now))),
+            Landed::Kept(now) => Ok(Some((self.take_batch(now, driver), now))),
             Landed::NotLooked => {
                 if self.fill(looks, false)? == 0 {
                     return Ok(None);
                 }
                 let now = clock.now();
-                Ok(Some((self.take_batch(now, driver, wanted), now)))
+                Ok(Some((self.take_batch(now, driver), now)))
             }
         }
     }
 
-    /// The message, if the batch holds nothing else; the engine takes what is there.
+    /// The driver takes what is there: so many datagrams.
     #[inline(never)]
-    fn take_batch(&mut self, now: Time, driver: &mut Driver, wanted: Wanted) -> Came {
+    fn take_batch(&mut self, now: Time, driver: &mut Driver) -> usize {
         let count = self.batch.as_deref().map_or(0, RecvBatch::len);
-        if self.trace.is_none()
-            && let Some(batch) = &self.batch
-            && let Some(datagram) = batch.only()
-            && self.waker.source() != Some(datagram.src)
-        {
-            let joined = Datagram {
-                src: datagram.src,
-                dst: datagram.dst,
-                ecn: from_io(datagram.ecn),
-                data: datagram.joined,
-                backing: backing(batch, &datagram),
-            };
-            let stride = datagram.data.len();
-            return match driver.receive_wanted(now, wanted, Arrived { joined, stride }) {
-                Some(message) => Came::Message(message),
-                None => Came::Datagrams(count),
-            };
-        }
-        self.hand_in(now, driver, true);
-        Came::Datagrams(count)
+        self.hand_in(now, driver, false);
+        count
     }
 
     /// Looks by the shortcut alone, where nothing is to be told of a datagram but its octets: then the message is taken from
     /// where it landed, and the batch need not know of it.
     #[inline(always)]
-    fn land(&mut self, clock: Clock, driver: &mut Driver, looks: u32, wanted: Wanted) -> Result<Landed> {
+    fn land(&mut self, clock: Clock, driver: &mut Driver, looks: u32) -> Result<Landed> {
         let (None, Some(batch)) = (&self.trace, &mut self.batch) else {
             return Ok(Landed::NotLooked);
         };
@@ -107,26 +76,16 @@ impl Carrier {
         let now = clock.now();
         // What is worth keeping where it lies is for the batch.
         if octets < WORTH_KEEPING {
-            let joined = Datagram {
+            let datagram = Datagram {
                 src: shortcut.peer(),
                 dst: shortcut.local(),
                 ecn: Ecn::NotEct,
                 data: batch.landed(octets),
                 backing: None,
             };
-            let message = driver.receive_wanted(
-                now,
-                wanted,
-                Arrived {
-                    joined,
-                    stride: octets,
-                },
-            );
+            driver.receive(now, &mut Joined::alone(datagram));
             self.shortcut.came(1);
-            return Ok(match message {
-                Some(message) => Landed::Message(message, now),
-                None => Landed::Other(now),
-            });
+            return Ok(Landed::Taken(now));
         }
         self.socket.keep_by(shortcut, batch, octets);
         self.shortcut.came(1);

@@ -79,7 +79,7 @@ impl Core {
         let Some(queue) = self.queues.get_mut(&listener) else {
             // The listener went away while this FIRST was under way.
             self.slots.insert(accepted.id, slot);
-            return self.abort(now, accepted.id);
+            return self.release(now, accepted.id);
         };
         let number = queue.push(now, accepted);
         if let Some(rank) = rank(&self.engine, accepted.id) {
@@ -119,7 +119,7 @@ impl Core {
         // The engine needed its place for others; no program has this receiver.
         if matches!(event, Event::Closed(CloseReason::LocalAbort)) {
             if let Some(gone) = queue.take(number) {
-                self.abort(now, gone.id);
+                self.release(now, gone.id);
             }
             return;
         }
@@ -136,7 +136,7 @@ impl Core {
 
     fn give_up(&mut self, now: Time, id: ContextId) {
         let _ = self.engine.command().abort(now, id);
-        self.abort(now, id);
+        self.release(now, id);
     }
 
     /// Wakes those who wait for messages when they have to look for what is late.

@@ -58,7 +58,7 @@ impl Core {
             }
             let finished = self.echo_once(now, id);
             if self.close_reason(id).is_some() {
-                self.abort(now, id);
+                self.release(now, id);
             } else if finished {
                 self.adopt(now, id);
             }

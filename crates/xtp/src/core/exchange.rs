@@ -2,12 +2,11 @@
 //! into a packet at once. Everything that is not exactly that is left to the general calls.
 
 use bytes::Bytes;
-use xtp_engine::{ContextId, TaggedMessage, Time, Unit, Wanted};
+use xtp_engine::{ContextId, TaggedMessage, Time, Unit};
 
 use super::ops::TAG;
 use super::write_memory::WRITE_BUFFER;
 use super::{Core, ERRORS_EVERY};
-use crate::carrier::Came;
 
 /// What a look at the socket brought to a caller who waits for a message.
 #[derive(Debug)]
@@ -32,24 +31,20 @@ impl Core {
         self.engine.is_at_rest() && self.echoing.is_empty() && self.broken.is_none()
     }
 
-    /// Looks at the socket up to `looks` times for what is wanted.
+    /// Looks at the socket up to `looks` times for what comes next of `id`, which is expected.
     #[inline(always)]
-    pub(crate) fn look_for_message(&mut self, wanted: Wanted, looks: u32) -> Look {
-        match self
-            .carrier
-            .receive_message(self.clock, &mut self.engine, looks, wanted)
-        {
+    pub(crate) fn look_for_message(&mut self, id: ContextId, looks: u32) -> Look {
+        match self.carrier.receive_next(self.clock, &mut self.engine, looks) {
             Ok(None) => Look::Nothing,
-            Ok(Some((came, at))) => {
+            Ok(Some((count, at))) => {
                 self.polled(at);
-                let look = match came {
-                    Came::Message(message) => {
-                        self.received += 1;
-                        self.handed = Some(wanted.id);
+                self.received += count as u64;
+                let look = match self.engine.take_next() {
+                    Some(message) => {
+                        self.handed = Some(id);
                         Look::Message(message)
                     }
-                    Came::Datagrams(count) => {
-                        self.received += count as u64;
+                    None => {
                         self.arrived = Some(at);
                         self.reply(at);
                         Look::Other(count)

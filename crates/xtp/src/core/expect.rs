@@ -23,6 +23,8 @@ impl Core {
     pub(super) fn reply(&mut self, now: Time) {
         match self.engine.reply(now, &mut self.carrier) {
             Reply::General | Reply::Answered(_) => {}
+            // Its caller takes it at once.
+            Reply::Handed(_) => return,
             Reply::Ended(id) => {
                 super::journal::dismissed(id);
                 if self.slots.remove(&id).is_some() {

@@ -534,9 +534,9 @@ impl Core {
     }
 
     /// Lets go of an association in the engine and here.
-    pub(crate) fn abort(&mut self, now: Time, id: ContextId) {
+    pub(crate) fn release(&mut self, now: Time, id: ContextId) {
         self.dismiss(id);
-        self.engine.abort(now, id);
+        self.engine.release(now, id);
     }
 
     /// Lets go of an association here.

@@ -16,7 +16,7 @@ impl Core {
         self.watch.remove(super::Source::Stream(id));
         if over || !started {
             // Ended, or packets do not leave: nothing follows. Never started: no packet says that it existed, and none should.
-            self.abort(now, id);
+            self.release(now, id);
             return;
         }
         // First, so that nothing unread keeps it from being let go of.
@@ -72,7 +72,7 @@ impl Core {
         match event {
             Event::Closed(reason) => {
                 self.note_lost(id, reason.clone());
-                self.abort(now, id);
+                self.release(now, id);
             }
             // Everything is confirmed: what remains of the close is the engine's business alone.
             Event::Marked(reached) if Some(*reached) == mark => self.engine.detach(id),
@@ -101,7 +101,7 @@ impl Core {
         for id in orphans {
             let octets = self.unacknowledged(id);
             self.note_lost(id, CloseReason::Unconfirmed { octets });
-            self.abort(now, id);
+            self.release(now, id);
         }
     }
 }

@@ -115,7 +115,7 @@ impl Core {
         }
         if failed && self.close_reason(id).is_none() {
             let _ = self.engine.command().abort(now, id);
-            self.abort(now, id);
+            self.release(now, id);
         } else {
             self.orphan(now, id);
         }

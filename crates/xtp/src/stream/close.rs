@@ -59,7 +59,7 @@ impl Stream {
             if let Ok(slot) = core.slot(self.id) {
                 slot.wake();
             }
-            core.abort(now, self.id);
+            core.release(now, self.id);
         });
     }
 

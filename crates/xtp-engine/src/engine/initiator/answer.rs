@@ -3,12 +3,12 @@
 //! What it has to be follows from FIRST. A caller who waits for nothing else is given its message, and END into
 //! its packet, in one and without events.
 
-use super::super::expected::Offer;
 use super::super::{Engine, Read};
 use super::ending::Said;
 use super::{Initiator, State};
 use crate::error::CloseReason;
 use crate::event::Event;
+use crate::matching::Offer;
 use bytes::Bytes;
 use core::net::IpAddr;
 use core::ops::Range;
@@ -90,7 +90,11 @@ impl Engine {
             return false;
         };
         let (id, urgency, over) = (record.id(), record.urgency(), said.ends);
-        if self.meets(slot, Offer::Answer(id, said.data.len())) {
+        if self
+            .matching
+            .expected
+            .meets(slot, Offer::Answer(id, said.data.len()))
+        {
             return true;
         }
         self.events.push_back((id, Event::Heard));

@@ -2,12 +2,12 @@
 //! a proved address, a round trip.
 
 use super::super::Engine;
-use super::super::expected::Offer;
 use super::{CameEnd, End, Responder, State};
 use crate::admit::Tombstone;
 use crate::config::EngineConfig;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
+use crate::matching::Offer;
 use core::time::Duration;
 use xtp_core::transmit::Datagram;
 use xtp_wire::{Body, CONTROL_LEN, Control, Format, Header, Key, Options, Packet};
@@ -34,7 +34,9 @@ impl Engine {
             record.state = end;
         }
         let is_held = |record: &Responder| record.done.released.is_none() && !record.parted;
-        if !self.contexts.responder(slot).is_some_and(is_held) && self.meets(slot, Offer::End) {
+        if !self.contexts.responder(slot).is_some_and(is_held)
+            && self.matching.expected.meets(slot, Offer::End)
+        {
             return true;
         }
         if let Some(record) = self

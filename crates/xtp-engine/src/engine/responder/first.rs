@@ -2,10 +2,10 @@
 
 use super::super::Engine;
 use super::super::admission::Request;
-use super::super::expected::Offer;
 use super::{Claimed, Responder, SHORT, Terms};
 use crate::context::{begins_as_usual, largest_datagram, max_data_to_state};
 use crate::event::{ContextId, Event, ListenerId};
+use crate::matching::Offer;
 use bytes::Bytes;
 use core::ops::Range;
 use std::sync::Arc;
@@ -42,7 +42,11 @@ impl Engine {
         let (end, octets) = (header.packet_len(), first.data.data.len());
         let claimed = (request.claim.identity(), request.claim.takes_cookie);
         let slot = self.begin_responder(terms, header, end - octets..end, claimed, datagram);
-        if self.meets(slot, Offer::Message(listener, octets)) {
+        if self
+            .matching
+            .expected
+            .meets(slot, Offer::Message(listener, octets))
+        {
             return true;
         }
         let source = datagram.src.ip();
