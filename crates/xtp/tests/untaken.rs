@@ -120,7 +120,9 @@ fn a_close_tells_that_what_was_confirmed_is_refused() {
         .open(address, paradigm::stream(PORT))
         .expect("options in range");
     stream.send_message(pattern(500)).expect("room");
-    stream.mark(Confirm::Received).expect("asked");
+    if let Err(early) = stream.mark(Confirm::Received) {
+        assert!(early.is_refused(), "{early:?}");
+    }
     let server = far.join().expect("no panic");
     let closed = stream.close();
     let refused = CloseReason::Rejected {

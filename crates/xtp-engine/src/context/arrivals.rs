@@ -4,7 +4,7 @@
 
 use super::input::{SHARE_FROM, is_worth_sharing};
 use super::reader::ReaderState;
-use super::{Context, Doubt, Env, Role, State};
+use super::{Context, Env, Role, State};
 use crate::options::ErrorControl;
 use xtp_core::transmit::Datagram;
 use xtp_wire::{Caps, Header, Options, Run, serial_gt};
@@ -50,7 +50,7 @@ impl Context {
         let reader = &self.reader;
         let expected = self.state == State::Active
             && self.closed.is_none()
-            && self.doubt == Doubt::No
+            && self.doubt.is_settled()
             && self.peer.validated
             && (self.peer_has_key || self.role == Role::Initiator)
             && !self.pattern.one_way

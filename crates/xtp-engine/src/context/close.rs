@@ -1,16 +1,18 @@
 //! Ending: the user's closes, END, refusals, DIAG, and what is left behind (§6.4, §7.5).
 
 use super::delivery::asks_for_delivery;
+use super::doubt::CERTAINTY;
 use super::reader::{ReaderState, Refusal};
 use super::timers::Timer;
 use super::writer::WriterState;
-use super::{Context, Doubt, Env, Hint, Opening, Restart, Role, State, Transition};
+use super::{Context, Env, Opening, Restart, Role, State, Transition};
 use crate::admit::AgeRefusal;
 use crate::error::{CloseReason, DiagReason};
 use crate::event::Event;
 use crate::plausible::is_part_of_it;
 use core::time::Duration;
 use xtp_congestion::Controller;
+use xtp_core::path::hint::Hint;
 use xtp_core::time::Time;
 use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{Caps, DiagCode, DiagValue, Header, Options, Packet, service};
@@ -21,9 +23,6 @@ pub(super) const ANSWER_SPACING: Duration = Duration::from_millis(5);
 /// An initiator that sent END answers for so long where there is room, as a tombstone does: its peer may know no round trip, or be cut off,
 /// and asks for as long (§6.7).
 pub(crate) const LINGER: Duration = Duration::from_secs(60);
-
-/// How long nobody has to be listening at a port to be taken for nobody: a server that starts anew needs a moment.
-const CERTAINTY: Duration = Duration::from_millis(100);
 
 /// How long an initiator whose WTIMER is this long answers stragglers (§3.7).
 pub(crate) fn afterlife(wtimer: Duration) -> Duration {
@@ -261,15 +260,10 @@ impl Context {
         }
     }
 
-    /// A hint that the peer does not know this association: ask at once (§7.5). The sender of a datagram answers nothing. The
-    /// word of the peer outweighs that of the carrier.
+    /// A hint that the peer does not know this association: ask at once (§7.5). The sender of a datagram answers nothing.
     fn raise_doubt(&mut self, hint: Hint) {
-        let known = match self.doubt {
-            Doubt::No => None,
-            Doubt::Raised(known) | Doubt::Asked(known) => Some(known),
-        };
-        if known < Some(hint) && !self.pattern.one_way {
-            self.doubt = Doubt::Raised(hint);
+        if !self.pattern.one_way {
+            self.doubt.raise(hint);
         }
     }
 
@@ -327,17 +321,18 @@ impl Context {
                 .opening
                 .as_ref()
                 .is_some_and(|opening| opening.wait_for_listener);
-            match self.unreachable {
-                _ if patient => {}
+            if patient {
+                return;
+            }
+            match self.doubt.report_unheard(env.now) {
                 None => {
-                    self.unreachable = Some(env.now);
                     // The second report comes of the next FIRST, so that must not be a whole WTIMER away.
                     let soon = env.now + CERTAINTY;
                     let due = self.timers.get(Timer::Wait);
                     self.timers
                         .set(Timer::Wait, due.map_or(soon, |due| due.min(soon)));
                 }
-                Some(first) if env.now.since(first) >= CERTAINTY => {
+                Some(since_first) if since_first >= CERTAINTY => {
                     self.finish(CloseReason::NobodyListens, env);
                 }
                 Some(_) => {}
@@ -349,7 +344,7 @@ impl Context {
         if confirmed && self.reader.state == ReaderState::Done {
             self.finish(CloseReason::Normal, env);
         } else {
-            self.unreachable = Some(env.now);
+            self.doubt.report(env.now);
             self.raise_doubt(Hint::Carrier);
         }
     }

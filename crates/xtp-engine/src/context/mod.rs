@@ -18,6 +18,7 @@ mod data;
 mod decide;
 pub(crate) mod delivery;
 mod departures;
+mod doubt;
 mod emit;
 mod exchange;
 mod express;
@@ -65,6 +66,7 @@ pub(crate) use backlog::Waiting;
 pub(crate) use close::{LINGER, afterlife};
 pub(crate) use data::{Transmission, write_packet};
 pub(crate) use departures::Departure;
+use doubt::Doubt;
 pub use exchange::TaggedMessage;
 pub(crate) use exchange::{Awaited, Taken};
 pub(crate) use express::{Arrival, Exchange};
@@ -91,7 +93,6 @@ use std::collections::VecDeque;
 pub(crate) use time_wait::TimeWaitEnd;
 use timers::Timers;
 use writer::Writer;
-use xtp_core::path::hint::Hint;
 use xtp_core::path::rtt::Rtt;
 use xtp_core::time::Time;
 use xtp_wire::{Caps, Token};
@@ -180,10 +181,7 @@ pub(crate) struct Context {
     /// Token and clock the peer told us, for the engine's memory of peers.
     pub(crate) learned_token: Option<Token>,
     pub(crate) learned_refusal: Option<Box<AgeRefusal>>,
-    /// Whether a hint says that the peer lost the association; decided by a handshake (§3.7.2).
-    pub(crate) doubt: Doubt,
-    /// "Port unreachable" since a packet of the peer last came: the first report while opening, the newest later.
-    pub(crate) unreachable: Option<Time>,
+    doubt: Doubt,
     /// A forced close that has not been sent.
     pub(crate) abort_pending: bool,
     /// Begin again under a new key (§2.7, §6.9).
@@ -221,17 +219,6 @@ impl FirstFormat {
     pub(crate) fn is_extended(self) -> bool {
         self != Self::Legacy
     }
-}
-
-/// A hint that the association is gone at the peer (§2.6, §7.5).
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Doubt {
-    /// None.
-    No,
-    /// Ask at once.
-    Raised(Hint),
-    /// Asked; without an answer the association fails.
-    Asked(Hint),
 }
 
 /// Why an association begins again under a new key.

@@ -1,6 +1,7 @@
 //! A context in which nothing has happened yet. Its queues are those of another, emptied: contexts are large, and short associations
 //! many.
 
+use super::doubt::Doubt;
 use super::marks::Marks;
 use super::modes::{Beginning, Pattern};
 use super::path::PathQueue;
@@ -11,7 +12,7 @@ use super::rest::Usage;
 use super::setup::{DEFAULT_SPANS, Identity, Parts};
 use super::timers::Timers;
 use super::writer::{ReplyGap, Requests, Wanted, Writer, WriterState};
-use super::{Context, Doubt, FirstFormat, Renegotiation, Role, State};
+use super::{Context, FirstFormat, Renegotiation, Role, State};
 use crate::event::ContextId;
 use crate::options::{Confirm, Tuning};
 use crate::stats::ContextStats;
@@ -181,8 +182,7 @@ impl Context {
             source_token: None,
             learned_token: None,
             learned_refusal: None,
-            doubt: Doubt::No,
-            unreachable: None,
+            doubt: Doubt::default(),
             abort_pending: false,
             restart: None,
             moved: None,

@@ -182,7 +182,6 @@ impl Context {
             learned_token: _,
             learned_refusal: _,
             doubt: _,
-            unreachable: _,
             abort_pending: _,
             restart: _,
             expected_answer,

@@ -4,7 +4,7 @@ use super::delivery::asks_for_delivery;
 use super::input::Input;
 use super::reader::{Owed, PeerDreq, PeerModes, ReaderState};
 use super::timers::Timer;
-use super::{Context, Doubt, Env, FirstFormat, Role, State, Transition};
+use super::{Context, Env, FirstFormat, Role, State, Transition};
 use crate::error::CloseReason;
 use crate::event::Event;
 use crate::plausible::{ECHO_AGE, WIDE, status_is_possible};
@@ -188,9 +188,7 @@ impl Context {
         if self.timers.unanswered_since.take().is_some() {
             self.rtt.silence_ended(self.writer.sync_out);
         }
-        self.unreachable = None;
-        if matches!(self.doubt, Doubt::Asked(_)) {
-            self.doubt = Doubt::No;
+        if self.doubt.heard() {
             self.timers.stop(Timer::Doubt);
         }
         self.timers.last_heard = now;

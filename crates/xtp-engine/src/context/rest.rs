@@ -2,7 +2,7 @@
 
 use super::reader::Owed;
 use super::timers::Timer;
-use super::{Context, Doubt, Env, State};
+use super::{Context, Env, State};
 use crate::stats::ContextStats;
 use core::time::Duration;
 use xtp_core::time::Time;
@@ -129,8 +129,7 @@ impl Context {
     pub(super) fn is_untroubled(&self) -> bool {
         !self.abort_pending
             && self.restart.is_none()
-            && self.doubt == Doubt::No
-            && self.unreachable.is_none()
+            && self.doubt.is_none()
             && self.moved.is_none()
             && self.marks.is_empty()
             && self.path_queue.is_empty()

@@ -1,9 +1,10 @@
 //! Beginning again under a new key, with the same data: fallback to legacy formats, or a refused age (§2.7, §6.9).
 
+use super::doubt::Doubt;
 use super::setup::Identity;
 use super::timers::{Timer, Timers};
 use super::writer::{ReplyGap, Requests};
-use super::{Context, Doubt, Env, Restart, State};
+use super::{Context, Env, Restart, State};
 use crate::admit::AgeRefusal;
 use xtp_core::send::{Inflight, SentRing};
 use xtp_core::time::Time;
@@ -34,7 +35,14 @@ impl Context {
     /// late copy without a name, FIRST is known by its key.
     pub(super) fn name_instance(&mut self, refusal: AgeRefusal, now: Time) {
         if let Some(opening) = self.opening.as_mut() {
-            (opening.instance, opening.repeated, opening.refused) = (refusal.name(), true, false);
+            (opening.repeated, opening.refused) = (true, false);
+        }
+        self.state_instance(refusal, now);
+    }
+
+    fn state_instance(&mut self, refusal: AgeRefusal, now: Time) {
+        if let Some(opening) = self.opening.as_mut() {
+            opening.instance = refusal.name();
             self.timers.set(Timer::Wait, now);
         }
     }
@@ -53,7 +61,7 @@ impl Context {
         !begun_again && self.left_after_start(refusal, now)
     }
 
-    /// This refusal is of what was asked before the fall-back, nobody can have run that, and what was asked since may be taken.
+    /// This refusal is of what was asked before the fall-back, no instance can have run that, and what was asked since may be taken.
     pub(super) fn is_asked_otherwise(&self, refusal: AgeRefusal, now: Time) -> bool {
         let since = |opening: &super::Opening| opening.fell_back || opening.turned_back;
         !self.offered.is_empty()
@@ -64,14 +72,13 @@ impl Context {
     /// What turned back may state the name of the instance that refuses, once and under the same key: a copy of it that this instance
     /// took is known by that.
     pub(super) fn state_name(&mut self, refusal: AgeRefusal, now: Time) {
-        let unnamed = |opening: &&mut super::Opening| opening.turned_back && opening.instance.is_none();
-        if let Some(opening) = self.opening.as_mut().filter(unnamed) {
-            opening.instance = refusal.name();
-            self.timers.set(Timer::Wait, now);
+        let unnamed = |opening: &super::Opening| opening.turned_back && opening.instance.is_none();
+        if self.opening.as_ref().is_some_and(unnamed) {
+            self.state_instance(refusal, now);
         }
     }
 
-    /// The first of the FIRSTs left after who refuses had been started.
+    /// The first of the FIRSTs left after the instance that refuses had been started.
     fn left_after_start(&self, refusal: AgeRefusal, now: Time) -> bool {
         let first = self
             .sent_at(self.writer.first_sync)
@@ -127,7 +134,6 @@ impl Context {
         writer.echo_max = identity.sync;
         self.reader.sync_in = None;
         self.reader.told = super::reader::UNTOLD;
-        self.doubt = Doubt::No;
-        self.unreachable = None;
+        self.doubt = Doubt::default();
     }
 }

@@ -5,12 +5,11 @@ use super::decide::Ask;
 use super::plan::Planned;
 use super::timers::Timer;
 use super::writer::{Blocked, WriterState};
-use super::{Context, Doubt, Env, Hint, Opening, Role, State, Transition};
+use super::{Context, Env, Opening, Role, State, Transition};
 use crate::error::{CloseReason, DiagReason};
 use crate::options::Confirm;
 use core::time::Duration;
 use xtp_congestion::Controller;
-use xtp_core::path::hint::is_recent;
 use xtp_core::time::Time;
 use xtp_core::time::sleep::{READING, slept};
 use xtp_core::transmit::TransmitBatch;
@@ -74,7 +73,7 @@ impl Context {
             .map(|since| (since + span).min(now).max(now + READING - timeout));
         if let Some(due) = timers.get(Timer::Doubt) {
             timers.set(Timer::Doubt, (due + span).max(now + READING));
-            self.unreachable = self.unreachable.map(|report| (report + span).min(now));
+            self.doubt.slept(span, now);
         }
         if self.only_listens() {
             let silence = self.keepalive();
@@ -84,31 +83,23 @@ impl Context {
         }
     }
 
-    /// A hint that the peer is gone is decided by a handshake within three WTIMERs (§3.7.2). Reports of the carrier that ended
-    /// before its questions did decide nothing: what remains is silence.
+    /// A hint that the peer is gone is decided by a handshake within three WTIMERs (§3.7.2).
     fn run_doubt(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
         let due = self.timers.take_due(Timer::Doubt, env.now);
-        match self.doubt {
-            Doubt::Asked(hint) if due => {
-                let patience = hint.patience(self.rtt.wtimer_base());
-                let recent = |report| is_recent(report, patience, env.now);
-                if hint == Hint::Carrier && !self.unreachable.is_some_and(recent) {
-                    (self.doubt, self.unreachable) = (Doubt::No, None);
-                    return;
-                }
-                let reason = match self.timeout_reason() {
-                    CloseReason::Unreachable => CloseReason::Lost,
-                    known => known,
-                };
-                self.finish(reason, env);
-            }
-            Doubt::Raised(hint) if self.state.heard() && self.state.is_live() => {
-                self.open_handshake(env, out);
-                self.doubt = Doubt::Asked(hint);
-                self.timers
-                    .set(Timer::Doubt, env.now + hint.patience(self.rtt.wtimer_base()));
-            }
-            _ => {}
+        if due && self.doubt.is_confirmed(self.rtt.wtimer_base(), env.now) {
+            let reason = match self.timeout_reason() {
+                CloseReason::Unreachable => CloseReason::Lost,
+                known => known,
+            };
+            self.finish(reason, env);
+        }
+        if self.state.heard()
+            && self.state.is_live()
+            && let Some(hint) = self.doubt.ask()
+        {
+            self.open_handshake(env, out);
+            self.timers
+                .set(Timer::Doubt, env.now + hint.patience(self.rtt.wtimer_base()));
         }
     }
 
