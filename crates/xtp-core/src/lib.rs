@@ -14,6 +14,7 @@ pub mod reuse;
 pub mod send;
 pub mod time;
 pub mod transmit;
+pub mod user;
 
 pub use control::rate::Rate;
 pub use time::Time;

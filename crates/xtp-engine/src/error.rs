@@ -1,6 +1,6 @@
 //! Typed errors, each saying what to do, and the ways an association ends.
 
-use xtp_wire::DiagValue;
+pub use xtp_wire::DiagReason;
 
 /// How an association ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -101,19 +101,6 @@ fn rejection(code: u32, text: &str) -> String {
         (true, code) => format!("code {code}"),
         (false, 0) => text.escape_debug().to_string(),
         (false, code) => format!("{} (code {code})", text.escape_debug()),
-    }
-}
-
-/// The val of a DIAG with its meaning in words.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct DiagReason(pub u32);
-
-impl core::fmt::Display for DiagReason {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match DiagValue::try_from(self.0) {
-            Ok(value) => write!(f, "{value}"),
-            Err(_) => write!(f, "reason {}", self.0),
-        }
     }
 }
 

@@ -1,10 +1,10 @@
-//! What the engine tells its driver, and what it is told of a stream when it reads.
+//! What the engine tells its driver.
 
 use core::net::SocketAddr;
 
-use bytes::Bytes;
-
 use crate::error::CloseReason;
+
+pub use xtp_core::user::Read;
 
 /// What goes from a user into packets, or from packets to a user.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -79,36 +79,4 @@ pub enum Event {
     MaxData(u32),
     /// The association is over; nothing follows. What was received can still be read until `release`.
     Closed(CloseReason),
-}
-
-/// What a reader finds next in its stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Read {
-    /// Octets in order (or, NOERR, in arrival order).
-    Data {
-        /// Position of the first octet, counted from the stream's beginning.
-        offset: u64,
-        /// The octets; never empty.
-        bytes: Bytes,
-        /// The last octet ends a message.
-        eom: bool,
-    },
-    /// An out-of-band tag bound to the octet that follows.
-    Tag {
-        /// Position of the tag's first octet; a tag takes eight.
-        offset: u64,
-        /// The tag.
-        tag: u64,
-    },
-    /// Octets that will never come (NOERR).
-    Gap {
-        /// Position of the first missing octet.
-        offset: u64,
-        /// Number of missing octets.
-        len: u64,
-    },
-    /// Nothing now; [`Event::Readable`] follows when there is.
-    Pending,
-    /// The stream ended and everything was read.
-    End,
 }

@@ -3,17 +3,8 @@
 use core::time::Duration;
 use xtp_congestion::CongestionKind;
 use xtp_core::Rate;
+pub use xtp_core::user::Confirm;
 use xtp_wire::service;
-
-/// What an acknowledgement means to the caller [D-51].
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub enum Confirm {
-    /// The octets are at the receiving host (SREQ).
-    #[default]
-    Received,
-    /// The receiving application has taken them (DREQ).
-    Delivered,
-}
 
 /// How a reader treats packets beyond a hole (§4.4).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]

@@ -109,6 +109,22 @@ diagnostic! {
     }
 }
 
+/// The val of a DIAG with its meaning in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiagReason(
+    /// The val as received.
+    pub u32,
+);
+
+impl fmt::Display for DiagReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match DiagValue::try_from(self.0) {
+            Ok(value) => write!(f, "{value}"),
+            Err(_) => write!(f, "reason {}", self.0),
+        }
+    }
+}
+
 /// The payload of a DIAG packet. Numbers without a name are kept: a DIAG means trouble whatever it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Diag<'a> {

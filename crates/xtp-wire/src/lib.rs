@@ -125,7 +125,7 @@ pub use catchup::{MissingRange, RANGE_LEN, RangeReader};
 pub use checksum::{Checksum, seal};
 pub use control::{CONTROL_LEN, Control, DELAY_NONE, TCNTL_LEN, XDATA_LEN};
 pub use data::{DataSegment, TAG_LEN};
-pub use diag::{DIAG_LEN, Diag, DiagCode, DiagValue, UnknownDiag};
+pub use diag::{DIAG_LEN, Diag, DiagCode, DiagReason, DiagValue, UnknownDiag};
 pub use error::{EncodeError, WireError};
 pub use exchange::{XDATA_HEAD_LEN, XdataHead, parse_head, parse_plain};
 pub use first::First;

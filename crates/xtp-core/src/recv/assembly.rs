@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::{Bytes, BytesMut};
 
-use super::reassembly::Payload;
+use super::payload::Payload;
 
 /// Longest datagram, and most octets held for one (§4.8, §5.2.1).
 const MAX_OCTETS: usize = 1 << 20;

@@ -6,10 +6,12 @@
 
 pub mod assembly;
 pub mod octets;
+pub mod payload;
 mod ready;
 pub mod reassembly;
 mod window;
 
 pub use assembly::Assembly;
-pub use reassembly::{Item, Payload, Reassembly};
+pub use payload::Payload;
+pub use reassembly::{Item, Reassembly};
 pub use window::{Arrival, ReceiverWindow};

@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 use bytes::{Buf, Bytes, BytesMut};
 
 use super::octets::Octets;
-use super::reassembly::{Item, Payload, SHARE_MIN, TAG};
+use super::payload::{Payload, SHARE_MIN};
+use super::reassembly::{Item, TAG};
 
 /// Least size of a chunk for copied octets; what is longer than `CHUNK` gets memory of its own length.
 const CHUNK_MIN: usize = 512;

@@ -18,10 +18,11 @@
 use crate::reuse::empty;
 use std::collections::{BTreeMap, VecDeque};
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::octets::Octets;
+use super::payload::Payload;
 use super::ready::Ready;
 use crate::fields::Fields;
 
@@ -29,63 +30,6 @@ use crate::fields::Fields;
 pub(super) const TAG: u64 = 8;
 /// Pieces that may wait behind holes if nothing else is set: capacity / 256 + 1024 for 256 KiB.
 const DEFAULT_PIECE_LIMIT: usize = 2048;
-/// Shorter shared payloads are copied: a reference would keep a whole receive buffer alive for a few octets.
-pub(super) const SHARE_MIN: usize = 1024;
-
-/// The octets of a packet.
-#[derive(Clone, Debug)]
-pub enum Payload<'a> {
-    /// Octets of a buffer that is used again for the next packet: copied, once.
-    Copy(&'a [u8]),
-    /// Octets that may be kept by reference.
-    Shared(Bytes),
-}
-
-#[expect(
-    clippy::len_without_is_empty,
-    reason = "an empty packet is asked for its length like the others"
-)]
-impl Payload<'_> {
-    /// Octets.
-    pub fn len(&self) -> usize {
-        self.as_slice().len()
-    }
-
-    /// The octets.
-    pub(super) fn as_slice(&self) -> &[u8] {
-        match self {
-            Self::Copy(octets) => octets,
-            Self::Shared(bytes) => bytes,
-        }
-    }
-
-    /// All but the first `count` octets.
-    pub(super) fn skip(self, count: usize) -> Self {
-        match self {
-            Self::Copy(octets) => Self::Copy(&octets[count..]),
-            Self::Shared(mut bytes) => {
-                bytes.advance(count);
-                Self::Shared(bytes)
-            }
-        }
-    }
-
-    /// The octets `from..until`.
-    fn part(&self, from: usize, until: usize) -> Self {
-        match self {
-            Self::Copy(octets) => Self::Copy(&octets[from..until]),
-            Self::Shared(bytes) => Self::Shared(bytes.slice(from..until)),
-        }
-    }
-
-    /// The octets as something to keep.
-    pub(super) fn into_bytes(self) -> Bytes {
-        match self {
-            Self::Shared(bytes) if bytes.len() >= SHARE_MIN => bytes,
-            other => Bytes::copy_from_slice(other.as_slice()),
-        }
-    }
-}
 
 /// What became of a segment.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 //!
 //! What [`receive`](super::receive) finds out for every packet it needs to find out for a run only once.
 
-use super::input::{SHARE_FROM, is_worth_sharing};
 use super::reader::ReaderState;
 use super::{Context, Env, Role, State};
 use crate::options::ErrorControl;
+use xtp_core::recv::payload::{SHARE_MIN, is_worth_sharing};
 use xtp_core::transmit::Datagram;
 use xtp_wire::{Caps, Header, Options, Run, serial_gt};
 
@@ -65,7 +65,7 @@ impl Context {
             && header.options.contains(Options::EDGE) == reader.edge_last;
         // Else every one of them closes a gap and opens the next (§3.6).
         let one_gap = self.has(Caps::XDATA) || self.writer.inflight.is_empty();
-        expected && in_order && newest && one_gap && header.dlen as usize >= SHARE_FROM
+        expected && in_order && newest && one_gap && header.dlen as usize >= SHARE_MIN
     }
 
     /// Whatever packets change by having come.

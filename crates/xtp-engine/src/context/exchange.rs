@@ -2,9 +2,9 @@
 //! there is to do (see `express`).
 
 use super::Context;
-use super::input::is_worth_sharing;
 use crate::event::Unit;
 use bytes::Bytes;
+use xtp_core::recv::payload::is_worth_sharing;
 use xtp_core::recv::{Item, Payload};
 use xtp_core::transmit::Datagram;
 use xtp_wire::{DataSegment, TAG_LEN};

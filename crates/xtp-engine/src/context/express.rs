@@ -203,7 +203,7 @@ impl Context {
 
     /// The payload as it is to be kept.
     pub(super) fn kept_of<'a>(&mut self, datagram: &Datagram<'_>, data: &'a [u8]) -> Payload<'a> {
-        let payload = Input::payload_of(datagram.backing, data);
+        let payload = Payload::of(datagram.backing, data);
         if matches!(payload, Payload::Copy(_)) {
             self.stats.octets_copied += data.len() as u64;
         }

@@ -2,7 +2,6 @@
 
 use super::blocks::Segment;
 use super::{POSITIONS, Receiver, Stage, says_end};
-use crate::context::Input;
 use crate::engine::group::GroupEnv;
 use crate::group::GroupEvent;
 use bytes::{BufMut, Bytes, BytesMut};
@@ -129,7 +128,7 @@ impl Receiver {
             return;
         }
         let eom = header.options.contains(Options::EOM);
-        let payload = Input::payload_of(datagram.backing, segment.data);
+        let payload = Payload::of(datagram.backing, segment.data);
         if self.blocks.is_none() {
             self.stream.insert(header.seq, segment.tag, payload, eom);
         } else {
@@ -227,7 +226,7 @@ impl Receiver {
         self.note(header.sync, place.end, env.now);
         let is_here = self.stream.holds(header.seq, place.end);
         if !is_here && place.end <= self.alloc() && self.takes_rows() {
-            let keep = |coded: &[u8]| match Input::payload_of(datagram.backing, coded) {
+            let keep = |coded: &[u8]| match Payload::of(datagram.backing, coded) {
                 Payload::Shared(bytes) => bytes,
                 _ => Bytes::copy_from_slice(coded),
             };

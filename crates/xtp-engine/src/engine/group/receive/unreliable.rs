@@ -1,8 +1,8 @@
 //! The stream of a transmitter that wants to know nobody: what is lost stays lost (§9.16).
 
 use super::Receiver;
-use crate::context::Input;
 use crate::engine::group::GroupEnv;
+use xtp_core::recv::Payload;
 use xtp_core::transmit::Datagram;
 use xtp_wire::{DataSegment, Header, Options};
 
@@ -20,7 +20,7 @@ impl Receiver {
         let end = header.seq.saturating_add(segment.sequence_len() as u64);
         let has_room = self.stream.stored_octets() + segment.sequence_len() as u64 <= self.options.capacity;
         if has_room && self.is_near(header.seq) && self.close.end.is_none_or(|last| end <= last) {
-            let payload = Input::payload_of(datagram.backing, segment.data);
+            let payload = Payload::of(datagram.backing, segment.data);
             let eom = header.options.contains(Options::EOM);
             self.stream
                 .insert_unreliable(header.seq, segment.tag, payload, eom);
