@@ -1,5 +1,7 @@
 //! Typed errors, each saying what to do, and the ways an association ends.
 
+use crate::group::GroupError;
+
 pub use xtp_wire::DiagReason;
 
 /// How an association ended.
@@ -143,4 +145,16 @@ pub enum Error {
     /// An option has a value outside its range.
     #[error("invalid option: {0}")]
     InvalidOption(&'static str),
+}
+
+impl From<GroupError> for Error {
+    fn from(error: GroupError) -> Self {
+        match error {
+            GroupError::NoGroup => Self::NoGroup,
+            GroupError::WriterClosed => Self::WriterClosed,
+            GroupError::Limit(what) => Self::Limit(what),
+            GroupError::TooLong { len, max } => Self::TooLong { len, max },
+            GroupError::InvalidOption(what) => Self::InvalidOption(what),
+        }
+    }
 }

@@ -199,7 +199,6 @@ impl Engine {
         }
         if let Some(point) = claim.point {
             return self
-                .groups
                 .catch_up_listener(point, datagram.src)
                 .map_err(Rejection::Diag);
         }

@@ -12,6 +12,7 @@ mod exchange;
 mod expected;
 mod express;
 mod group;
+mod groups;
 mod initiator;
 mod input;
 mod matching;
@@ -140,6 +141,7 @@ pub struct Engine {
     /// Slot of the context that was delivered something last.
     heard: u32,
     groups: group::Groups,
+    catch_ups: groups::catch_up::CatchUps,
     stats: EngineStats,
     client: u64,
     next_n: u64,
@@ -180,7 +182,8 @@ impl Engine {
         );
         let client = rng.next_u64();
         Ok(Self {
-            groups: group::Groups::new(&config),
+            groups: group::Groups::new(config.entropy),
+            catch_ups: groups::catch_up::CatchUps::default(),
             demux,
             at_most_once,
             instance: Instance::new(config.started),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use smallvec::SmallVec;
 use xtp_wire::serial_gt;
 
-use crate::Time;
+use xtp_core::Time;
 
 /// Most members of a group with buckets: their numbers are bits.
 pub const MOST_MEMBERS: u32 = 64;

@@ -139,7 +139,7 @@ pub enum GroupClose {
     TransmitterLost,
     /// The transmitter refused or dropped this receiver.
     #[error("the transmitter dropped this receiver: {0}")]
-    Dropped(crate::error::DiagReason),
+    Dropped(xtp_wire::DiagReason),
     /// This end gave up.
     #[error("ended by this end")]
     Local,
@@ -182,7 +182,7 @@ pub enum GroupEvent {
     Heard(GroupId),
     /// Receiver: there is something to read (again after a read found nothing).
     Readable,
-    /// Receiver: the stream is complete: with [`Confirm::Delivered`](crate::Confirm) its user is to confirm or to reject.
+    /// Receiver: the stream is complete: with [`Confirm::Delivered`](xtp_core::user::Confirm::Delivered) its user is to confirm or to reject.
     Complete,
     /// It is over; nothing follows. What was received can still be read until it is released.
     Closed(GroupClose),

@@ -5,6 +5,7 @@
 //! contexts and behind the same calls. What stands on the wire is §9.1 to §9.7.
 
 mod bucket;
+mod error;
 mod event;
 mod feedback;
 mod field;
@@ -19,6 +20,7 @@ mod symbol;
 mod union;
 
 pub use bucket::{Bucket, Buckets, MOST_MEMBERS, Reply};
+pub use error::GroupError;
 pub use event::{
     CastStats, DropReason, GroupClose, GroupEvent, GroupId, MemberId, MemberReport, MemberState,
     SubscriptionStats,

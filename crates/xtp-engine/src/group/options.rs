@@ -3,8 +3,8 @@
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 
-use crate::options::Confirm;
 use xtp_core::Rate;
+use xtp_core::user::Confirm;
 
 /// To whom the packets of a transmitter go.
 #[derive(Clone, Debug, PartialEq, Eq)]

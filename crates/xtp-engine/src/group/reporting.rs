@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use xtp_wire::{serial_gt, serial_max};
 
-use crate::Time;
+use xtp_core::Time;
 
 /// A packet counts for the transmitter's position when so many later ones came.
 const LATER: u32 = 3;

@@ -4,9 +4,8 @@
 //! place is told so ([`Busy`]), and waits.
 
 use super::receive::invitation;
-use super::{GroupEnv, Party, Receiver, emit, env};
-use crate::engine::Engine;
-use crate::error::Error;
+use super::{GroupEnv, Groups, Party, PartyEnv, Receiver, emit, env};
+use crate::group::GroupError;
 use crate::group::{Feedback, GroupId, JoinOptions};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -54,9 +53,9 @@ enum Room {
 }
 
 impl Audience {
-    pub(super) fn new(options: JoinOptions, env: &mut GroupEnv<'_>) -> Result<Self, Error> {
+    pub(super) fn new(options: JoinOptions, env: &mut PartyEnv<'_>) -> Result<Self, GroupError> {
         if !(1..=MOST_PLACES).contains(&options.at_once) {
-            return Err(Error::InvalidOption("at_once must be 1..=256"));
+            return Err(GroupError::InvalidOption("at_once must be 1..=256"));
         }
         let audience = Self {
             options,
@@ -84,7 +83,7 @@ impl Audience {
     }
 
     /// There is no place for a transmitter, which is told so like all is that the receivers of its group say.
-    fn refuse(&mut self, transmitter: SocketAddr, key: u64, feedback: &Feedback, env: &mut GroupEnv<'_>) {
+    fn refuse(&mut self, transmitter: SocketAddr, key: u64, feedback: &Feedback, env: &mut PartyEnv<'_>) {
         self.busy.retain(|busy| busy.until > env.now);
         let is_told = self
             .busy
@@ -108,7 +107,7 @@ impl Audience {
             .retain(|busy| busy.key != key || busy.transmitter != transmitter);
     }
 
-    pub(super) fn flush(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn flush(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         for busy in &mut self.busy {
             if busy.at.is_none_or(|at| at > env.now) {
                 continue;
@@ -127,7 +126,7 @@ impl Audience {
                 ecn: Ecn::NotEct,
                 sort: None,
             };
-            emit::push(out, &[route], &packet, &[], env.config.protection());
+            emit::push(out, &[route], &packet, &[], env.host.protection);
         }
     }
 
@@ -144,11 +143,12 @@ impl Audience {
     }
 }
 
-impl Engine {
+impl Groups {
     /// A transmitter announces itself, or sends a datagram: the first receiver that waits for one takes it, and one for each listener.
     /// Receivers of one name are one to a transmitter, so it is heard by one of them; `hearers` are those that hear it already.
     pub(super) fn offer(
         &mut self,
+        host: &GroupEnv<'_>,
         group: Option<SocketAddr>,
         header: &Header,
         said: &ToGroup<'_>,
@@ -156,8 +156,8 @@ impl Engine {
         mut hearers: SmallVec<[usize; 4]>,
     ) -> bool {
         let mut taken = false;
-        for slot in 0..self.groups.parties.len() {
-            let Some((_, party)) = &self.groups.parties[slot] else {
+        for slot in 0..self.parties.len() {
+            let Some((_, party)) = &self.parties[slot] else {
                 continue;
             };
             let (is_of_group, name) = match party {
@@ -168,13 +168,13 @@ impl Engine {
             if !is_of_group || self.is_heard_as(name, &hearers) {
                 continue;
             }
-            if let Some((id, Party::Receiver(receiver))) = &mut self.groups.parties[slot] {
-                let mut env = env!(self, slot as u32, *id);
+            if let Some((id, Party::Receiver(receiver))) = &mut self.parties[slot] {
+                let mut env = env!(self, host, slot as u32, *id);
                 if receiver.hear_stranger(datagram, header, said, &mut env) {
                     taken = true;
                     hearers.push(slot);
                 }
-            } else if let Some(hearer) = self.offer_to_audience(slot, header, said, datagram) {
+            } else if let Some(hearer) = self.offer_to_audience(host, slot, header, said, datagram) {
                 taken = true;
                 hearers.extend(hearer);
             }
@@ -184,7 +184,7 @@ impl Engine {
 
     /// Whether a receiver of that name is among them.
     fn is_heard_as(&self, name: &str, hearers: &[usize]) -> bool {
-        hearers.iter().any(|slot| match &self.groups.parties[*slot] {
+        hearers.iter().any(|slot| match &self.parties[*slot] {
             Some((_, Party::Receiver(receiver))) => receiver.name() == name,
             _ => false,
         })
@@ -193,23 +193,24 @@ impl Engine {
     /// `None`: it is not for that listener. Else which receiver hears it, if there is a place.
     fn offer_to_audience(
         &mut self,
+        host: &GroupEnv<'_>,
         slot: usize,
         header: &Header,
         said: &ToGroup<'_>,
         datagram: &Datagram<'_>,
     ) -> Option<Option<usize>> {
-        let Some((id, Party::Audience(audience))) = &self.groups.parties[slot] else {
+        let Some((id, Party::Audience(audience))) = &self.parties[slot] else {
             return None;
         };
         let (listener, options) = (*id, audience.share());
         let (places, of_host) = (usize::from(options.at_once), audience.most_of_a_host());
-        let mut its = env!(self, slot as u32, listener);
+        let mut its = env!(self, host, slot as u32, listener);
         let terms = invitation(&options, datagram, header, said, &mut its)?;
-        let host = datagram.src.ip().to_canonical();
-        let has_place = match self.room(listener, host, (places, of_host)) {
+        let theirs = datagram.src.ip().to_canonical();
+        let has_place = match self.room(listener, theirs, (places, of_host), host.now) {
             Room::Free => true,
             Room::Of(other) => {
-                if let Some((_, Party::Receiver(receiver))) = &mut self.groups.parties[other] {
+                if let Some((_, Party::Receiver(receiver))) = &mut self.parties[other] {
                     receiver.give_up();
                 }
                 true
@@ -218,16 +219,16 @@ impl Engine {
         };
         self.limit_lingering();
         let made = has_place.then(|| {
-            self.add_party(|env| {
+            self.add_party(host, |env| {
                 let mut receiver = Receiver::of_listener(options, listener, env)?;
                 receiver.hear_stranger(datagram, header, said, env);
                 Ok(Party::Receiver(Box::new(receiver)))
             })
         });
         let hearer = made.and_then(Result::ok).and_then(|made| self.slot_of(made));
-        if let Some((id, Party::Audience(audience))) = &mut self.groups.parties[slot] {
+        if let Some((id, Party::Audience(audience))) = &mut self.parties[slot] {
             let (transmitter, key) = (datagram.src, header.key.value());
-            let mut env = env!(self, slot as u32, *id);
+            let mut env = env!(self, host, slot as u32, *id);
             match hearer {
                 Some(_) => audience.takes(transmitter, key),
                 None => audience.refuse(transmitter, key, &terms.feedback, &mut env),
@@ -237,14 +238,14 @@ impl Engine {
     }
 
     /// Whether a listener has a place for a transmitter of `host`, where there are so many, and so many for a host.
-    fn room(&self, listener: GroupId, host: IpAddr, (places, of_host): (usize, usize)) -> Room {
+    fn room(&self, listener: GroupId, host: IpAddr, (places, of_host): (usize, usize), now: Time) -> Room {
         let (mut taken, mut theirs) = (0, 0);
         // Those that do not answer, and since when they are asked.
         let mut silent: Option<(Time, usize)> = None;
         let mut silent_theirs = silent;
         let earlier =
             |old: Option<(Time, usize)>, new: (Time, usize)| Some(old.map_or(new, |old| new.min(old)));
-        for (slot, entry) in self.groups.parties.iter().enumerate() {
+        for (slot, entry) in self.parties.iter().enumerate() {
             let Some((_, Party::Receiver(receiver))) = entry else {
                 continue;
             };
@@ -256,7 +257,7 @@ impl Engine {
             }
             taken += 1;
             theirs += usize::from(its == host);
-            if receiver.is_unanswered(self.now) {
+            if receiver.is_unanswered(now) {
                 let one = (receiver.asked_since(), slot);
                 silent = earlier(silent, one);
                 if its == host {
@@ -275,7 +276,7 @@ impl Engine {
     /// Datagrams without an END are confirmed up to a limit; the oldest beyond it are over as if their END had come.
     fn limit_lingering(&mut self) {
         let mut lingering: SmallVec<[(GroupId, usize); 8]> = SmallVec::new();
-        for (slot, entry) in self.groups.parties.iter().enumerate() {
+        for (slot, entry) in self.parties.iter().enumerate() {
             if let Some((id, Party::Receiver(receiver))) = entry
                 && receiver.lingers()
             {
@@ -284,20 +285,20 @@ impl Engine {
         }
         if lingering.len() > MOST_LINGERING
             && let Some((_, slot)) = lingering.iter().min()
-            && let Some((_, Party::Receiver(receiver))) = &mut self.groups.parties[*slot]
+            && let Some((_, Party::Receiver(receiver))) = &mut self.parties[*slot]
         {
             receiver.give_up();
         }
     }
 
     fn slot_of(&self, id: GroupId) -> Option<usize> {
-        let mut parties = self.groups.parties.iter();
+        let mut parties = self.parties.iter();
         parties.position(|entry| matches!(entry, Some((its, _)) if *its == id))
     }
 
     /// If it was a listener, the receivers that its user does not know go with it.
     pub(super) fn leave_audience(&mut self, id: GroupId) {
-        for entry in &mut self.groups.parties {
+        for entry in &mut self.parties {
             if let Some((_, Party::Receiver(receiver))) = entry {
                 receiver.listener_left(id);
             }

@@ -1,24 +1,13 @@
-//! Between the parties of groups and the associations by which laggards fetch what they lack (§9.7).
+//! What receivers that fell behind fetch beside the group, and what transmitters supply them with (§9.7).
 //!
-//! A catch-up is an ordinary association whose user is the driver; here is who may open one, and how its octets reach the
-//! party.
+//! How it is carried is the endpoint's business; here is which member it is that fetches, and how the octets reach the party.
 
-use super::{Engine, Groups, Party};
-use crate::error::Error;
-use crate::event::{ContextId, ListenerId};
+use super::{GroupEnv, Groups, Party};
 use crate::group::{GroupId, MemberId};
-use crate::options::ListenOptions;
 use bytes::Bytes;
 use core::net::SocketAddr;
 use smallvec::SmallVec;
-use xtp_core::time::Time;
 use xtp_wire::{DiagValue, GroupPoint};
-
-/// Catch-ups that one transmitter serves at a time.
-const AT_ONCE: usize = 8;
-/// Octets of a catch-up that leave the transmitter's store ahead of their acknowledgement, and what that may grow to.
-const SEND_CAPACITY: u64 = 1 << 20;
-const SEND_CAPACITY_MAX: u64 = 16 << 20;
 
 /// What a receiver wants fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,122 +50,64 @@ pub(crate) enum Supplied {
     Gone,
 }
 
-/// What the engine knows of catch-ups at transmitters.
-#[derive(Default)]
-pub(super) struct CatchUps {
-    /// No service number leads to it. Made with the first transmitter.
-    listener: Option<ListenerId>,
-    /// Those that are served.
-    open: Vec<CatchUp>,
-}
-
-#[derive(Copy, Clone, Debug)]
-struct CatchUp {
-    association: ContextId,
-    group: GroupId,
-    member: MemberId,
-}
-
 impl Groups {
-    /// Who takes a FIRST of a catch-up that came from `src`, if it is one of a member of a group of this engine.
-    pub(in crate::engine) fn catch_up_listener(
+    /// The member that `point` names, if it is one of a transmitter here and speaks from `src`.
+    ///
+    /// # Errors
+    ///
+    /// What a refusal says.
+    pub(crate) fn member_at(
         &self,
         point: GroupPoint,
         src: SocketAddr,
-    ) -> Result<ListenerId, DiagValue> {
-        let party = self
-            .keys
-            .find(point.group)
-            .and_then(|slot| self.parties[slot as usize].as_ref());
-        let (Some((group, Party::Transmitter(transmitter))), Some(listener)) =
-            (party, self.catch_ups.listener)
-        else {
-            return Err(DiagValue::JoinDenied);
-        };
-        let member = transmitter.member_at(point.at, src)?;
-        // A member that begins another one gives up the one before: nobody has two places.
-        let of_others = |one: &&CatchUp| one.group == *group && one.member != member;
-        match self.catch_ups.open.iter().filter(of_others).count() < AT_ONCE {
-            true => Ok(listener),
-            false => Err(DiagValue::NoResource),
+    ) -> Result<(GroupId, MemberId), DiagValue> {
+        match self.party_of(point.group) {
+            Some((group, Party::Transmitter(transmitter))) => {
+                Ok((*group, transmitter.member_at(point.at, src)?))
+            }
+            _ => Err(DiagValue::JoinDenied),
         }
     }
-}
 
-impl Engine {
-    /// The listener of catch-ups, which is there from the first transmitter on.
-    pub(super) fn listen_for_catch_ups(&mut self) -> Result<(), Error> {
-        if self.groups.catch_ups.listener.is_none() {
-            let mut options = ListenOptions {
-                backlog: 64,
-                ..ListenOptions::wildcard()
-            };
-            // What has left the transmitter's store is kept twice.
-            options.tuning.send_capacity = SEND_CAPACITY;
-            options.tuning.send_capacity_max = Some(SEND_CAPACITY_MAX);
-            self.groups.catch_ups.listener = Some(self.listeners.add_apart(options)?);
-        }
-        Ok(())
-    }
-
-    /// Association `id` was made of a FIRST that is a catch-up; refused ones end at once.
-    pub(in crate::engine) fn note_catch_up(&mut self, id: ContextId, point: GroupPoint) {
-        let Some(slot) = self.groups.keys.find(point.group) else {
-            return;
-        };
-        let group = self.groups.parties[slot as usize].as_ref().map(|(id, _)| *id);
-        let Some(group) = group else { return };
-        let admitted = self.with_party(group, |party, env| match party {
-            Party::Transmitter(transmitter) => transmitter.admit_catch_up(point.at, env),
-            Party::Receiver(_) | Party::Audience(_) => Err(DiagValue::JoinDenied),
+    /// The member that `point` names begins to fetch: it holds the window no longer.
+    pub(crate) fn admit_catch_up(
+        &mut self,
+        host: &GroupEnv<'_>,
+        point: GroupPoint,
+    ) -> Option<(GroupId, MemberId)> {
+        let (group, _) = self.party_of(point.group)?;
+        let group = *group;
+        let admitted = self.with_party(host, group, |party, env| match party {
+            Party::Transmitter(transmitter) => transmitter.admit_catch_up(point.at, env).ok(),
+            Party::Receiver(_) | Party::Audience(_) => None,
         });
-        if let Ok(Ok(member)) = admitted {
-            let open = &mut self.groups.catch_ups.open;
-            open.retain(|one| (one.group, one.member) != (group, member));
-            open.push(CatchUp {
-                association: id,
-                group,
-                member,
-            });
-        }
+        Some((group, admitted.ok().flatten()?))
     }
 
-    /// Whether an association accepted by `listener` is a catch-up.
-    pub(crate) fn is_catch_up(&self, listener: ListenerId) -> bool {
-        self.groups.catch_ups.listener == Some(listener)
+    /// The party with that key.
+    fn party_of(&self, key: u64) -> Option<&(GroupId, Party)> {
+        let slot = self.keys.find(key)?;
+        self.parties[slot as usize].as_ref()
     }
 
-    /// For which group association `id` fetches; `None` if it was not admitted, or the group's transmitter is gone.
-    pub(crate) fn catch_up_of(&self, id: ContextId) -> Option<GroupId> {
-        let group = self.open_catch_up(id)?.group;
-        self.has_group(group).then_some(group)
-    }
-
-    fn open_catch_up(&self, id: ContextId) -> Option<CatchUp> {
-        let open = self.groups.catch_ups.open.iter();
-        open.copied().find(|one| one.association == id)
-    }
-
-    /// What the transmitter keeps from `from` on, not beyond `to`, for whoever fetches by association `id`.
-    pub(crate) fn group_supply(&mut self, now: Time, id: ContextId, from: u64, to: u64) -> Supplied {
-        self.advance(now);
-        let Some(CatchUp { group, member, .. }) = self.open_catch_up(id) else {
-            return Supplied::Gone;
-        };
-        self.with_party(group, |party, env| match party {
+    /// What the transmitter keeps from `from` on, not beyond `to`, for a member that fetches.
+    pub(crate) fn supply(
+        &mut self,
+        host: &GroupEnv<'_>,
+        (group, member): (GroupId, MemberId),
+        from: u64,
+        to: u64,
+    ) -> Supplied {
+        self.with_party(host, group, |party, env| match party {
             Party::Transmitter(transmitter) => transmitter.supply(member, (from, to), env),
             Party::Receiver(_) | Party::Audience(_) => Supplied::Gone,
         })
         .unwrap_or(Supplied::Gone)
     }
 
-    /// The user does not have what whoever fetches by association `id` lacks.
-    pub(crate) fn group_past_is_gone(&mut self, now: Time, id: ContextId) {
-        self.advance(now);
-        let Some(CatchUp { group, member, .. }) = self.open_catch_up(id) else {
-            return;
-        };
-        let _ = self.with_party(group, |party, env| {
+    /// The transmitter's user does not have what a member lacks.
+    pub(crate) fn past_is_gone(&mut self, host: &GroupEnv<'_>, (group, member): (GroupId, MemberId)) {
+        let _ = self.with_party(host, group, |party, env| {
             if let Party::Transmitter(transmitter) = party {
                 transmitter.past_is_gone(member, env);
             }
@@ -184,8 +115,8 @@ impl Engine {
     }
 
     /// Octets a second for all catch-ups of a group together; `None`: no limit.
-    pub(crate) fn group_catch_up_rate(&mut self, id: GroupId) -> Option<u64> {
-        self.with_party(id, |party, _| match party {
+    pub(crate) fn catch_up_rate(&mut self, host: &GroupEnv<'_>, id: GroupId) -> Option<u64> {
+        self.with_party(host, id, |party, _| match party {
             Party::Transmitter(transmitter) => transmitter.catch_up_rate(),
             Party::Receiver(_) | Party::Audience(_) => None,
         })
@@ -193,15 +124,9 @@ impl Engine {
         .flatten()
     }
 
-    /// Association `id` of a member's catch-up is over.
-    pub(crate) fn group_catch_up_ended(&mut self, now: Time, id: ContextId) {
-        self.advance(now);
-        let open = &mut self.groups.catch_ups.open;
-        let Some(at) = open.iter().position(|one| one.association == id) else {
-            return;
-        };
-        let CatchUp { group, member, .. } = open.swap_remove(at);
-        let _ = self.with_party(group, |party, env| {
+    /// A member fetches no longer.
+    pub(crate) fn catch_up_ended(&mut self, host: &GroupEnv<'_>, (group, member): (GroupId, MemberId)) {
+        let _ = self.with_party(host, group, |party, env| {
             if let Party::Transmitter(transmitter) = party {
                 transmitter.catch_up_ended(member, env);
             }
@@ -209,18 +134,13 @@ impl Engine {
     }
 
     /// Whether that party is still there.
-    pub(crate) fn has_group(&self, id: GroupId) -> bool {
-        self.groups.parties.iter().flatten().any(|(its, _)| *its == id)
-    }
-
-    /// Whether there are receivers or transmitters of groups at all.
-    pub(crate) fn has_groups(&self) -> bool {
-        !self.groups.is_empty()
+    pub(crate) fn has(&self, id: GroupId) -> bool {
+        self.parties.iter().flatten().any(|(its, _)| *its == id)
     }
 
     /// The receivers that lack what the group does not repair, and what.
-    pub(crate) fn group_fetches(&self) -> SmallVec<[(GroupId, Fetch); 1]> {
-        let parties = self.groups.parties.iter().flatten();
+    pub(crate) fn fetches(&self) -> SmallVec<[(GroupId, Fetch); 1]> {
+        let parties = self.parties.iter().flatten();
         let fetches = parties.filter_map(|(id, party)| match party {
             Party::Receiver(receiver) => Some((*id, receiver.fetch()?)),
             Party::Transmitter(_) | Party::Audience(_) => None,
@@ -228,27 +148,25 @@ impl Engine {
         fetches.collect()
     }
 
-    /// An association fetches for a receiver from now on, or does no longer.
-    pub(crate) fn group_fetching(&mut self, now: Time, id: GroupId, is: bool) {
-        self.advance(now);
-        let _ = self.with_party(id, |party, env| {
+    /// Octets are fetched for a receiver from now on, or are no longer.
+    pub(crate) fn fetching(&mut self, host: &GroupEnv<'_>, id: GroupId, is: bool) {
+        let _ = self.with_party(host, id, |party, env| {
             if let Party::Receiver(receiver) = party {
                 receiver.fetching(is, env);
             }
         });
     }
 
-    /// What was fetched.
-    pub(crate) fn group_fetched(
+    /// What was fetched: octets from a position on, and a tag before them.
+    pub(crate) fn fetched(
         &mut self,
-        now: Time,
+        host: &GroupEnv<'_>,
         id: GroupId,
         (position, tag): (u64, Option<u64>),
         data: Bytes,
         eom: bool,
     ) {
-        self.advance(now);
-        let _ = self.with_party(id, |party, env| {
+        let _ = self.with_party(host, id, |party, env| {
             if let Party::Receiver(receiver) = party {
                 receiver.take_caught_up(position, tag, data, eom, env);
             }
@@ -256,9 +174,8 @@ impl Engine {
     }
 
     /// The transmitter refused a catch-up with this DIAG value.
-    pub(crate) fn group_fetch_refused(&mut self, now: Time, id: GroupId, value: DiagValue) {
-        self.advance(now);
-        let _ = self.with_party(id, |party, env| {
+    pub(crate) fn fetch_refused(&mut self, host: &GroupEnv<'_>, id: GroupId, value: DiagValue) {
+        let _ = self.with_party(host, id, |party, env| {
             if let Party::Receiver(receiver) = party {
                 receiver.fetch_refused(value, env);
             }

@@ -1,24 +1,26 @@
 //! Commands of the users of groups.
 
-use super::{Audience, GroupEnv, Party, Receiver, Transmitter};
-use crate::engine::{Engine, Read};
-use crate::error::Error;
+use super::{Audience, GroupEnv, Groups, Party, PartyEnv, Receiver, Transmitter};
 use crate::group::{
-    CastOptions, CastStats, GroupEvent, GroupId, JoinOptions, MemberReport, SubscriptionStats, Target,
+    CastOptions, CastStats, GroupError, GroupEvent, GroupId, JoinOptions, MemberReport, SubscriptionStats,
+    Target,
 };
 use bytes::Bytes;
-use xtp_core::time::Time;
+use xtp_core::user::Read;
 
-impl Engine {
+impl Groups {
     /// Transmits to a group: announces it with the next flush.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`], [`Error::Limit`].
-    pub fn cast(&mut self, now: Time, target: Target, options: CastOptions) -> Result<GroupId, Error> {
-        self.advance(now);
-        self.listen_for_catch_ups()?;
-        self.add_party(|env| {
+    /// [`GroupError::InvalidOption`], [`GroupError::Limit`].
+    pub(crate) fn cast(
+        &mut self,
+        host: &GroupEnv<'_>,
+        target: Target,
+        options: CastOptions,
+    ) -> Result<GroupId, GroupError> {
+        self.add_party(host, |env| {
             let transmitter = Transmitter::new(target, options, env)?;
             Ok(Party::Transmitter(Box::new(transmitter)))
         })
@@ -29,16 +31,15 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`], also for no octets at all, [`Error::Limit`], [`Error::TooLong`] for more than fits one packet.
-    pub fn cast_datagram(
+    /// [`GroupError::InvalidOption`], also for no octets at all, [`GroupError::Limit`], [`GroupError::TooLong`] for more than fits one packet.
+    pub(crate) fn cast_datagram(
         &mut self,
-        now: Time,
+        host: &GroupEnv<'_>,
         target: Target,
         options: CastOptions,
         data: Bytes,
-    ) -> Result<GroupId, Error> {
-        self.advance(now);
-        self.add_party(|env| {
+    ) -> Result<GroupId, GroupError> {
+        self.add_party(host, |env| {
             let transmitter = Transmitter::datagram(target, options, data, env)?;
             Ok(Party::Transmitter(Box::new(transmitter)))
         })
@@ -48,10 +49,11 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`], [`Error::Limit`].
-    pub fn join(&mut self, now: Time, options: JoinOptions) -> Result<GroupId, Error> {
-        self.advance(now);
-        self.add_party(|env| Ok(Party::Receiver(Box::new(Receiver::new(options, env)?))))
+    /// [`GroupError::InvalidOption`], [`GroupError::Limit`].
+    pub(crate) fn join(&mut self, host: &GroupEnv<'_>, options: JoinOptions) -> Result<GroupId, GroupError> {
+        self.add_party(host, |env| {
+            Ok(Party::Receiver(Box::new(Receiver::new(options, env)?)))
+        })
     }
 
     /// Listens to all transmitters of a group, so many at once as the options say. Each is heard by a receiver of its own, which is
@@ -59,10 +61,15 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`], [`Error::Limit`].
-    pub fn listen_group(&mut self, now: Time, options: JoinOptions) -> Result<GroupId, Error> {
-        self.advance(now);
-        self.add_party(|env| Ok(Party::Audience(Box::new(Audience::new(options, env)?))))
+    /// [`GroupError::InvalidOption`], [`GroupError::Limit`].
+    pub(crate) fn listen(
+        &mut self,
+        host: &GroupEnv<'_>,
+        options: JoinOptions,
+    ) -> Result<GroupId, GroupError> {
+        self.add_party(host, |env| {
+            Ok(Party::Audience(Box::new(Audience::new(options, env)?)))
+        })
     }
 
     /// Queues octets for the group; returns how many were taken, fewer than offered when `send_capacity` is reached
@@ -70,27 +77,33 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`], [`Error::WriterClosed`].
-    pub fn group_send(&mut self, now: Time, id: GroupId, data: Bytes, eom: bool) -> Result<usize, Error> {
-        self.transmitter(now, id, |transmitter, env| transmitter.send(data, eom, env))?
+    /// [`GroupError::NoGroup`], [`GroupError::WriterClosed`].
+    pub(crate) fn send(
+        &mut self,
+        host: &GroupEnv<'_>,
+        id: GroupId,
+        data: Bytes,
+        eom: bool,
+    ) -> Result<usize, GroupError> {
+        self.transmitter(host, id, |transmitter, env| transmitter.send(data, eom, env))?
     }
 
     /// Binds a tag to the octet that is written next.
     ///
     /// # Errors
     ///
-    /// As [`group_send`](Self::group_send).
-    pub fn group_tag(&mut self, now: Time, id: GroupId, tag: u64) -> Result<(), Error> {
-        self.transmitter(now, id, |transmitter, env| transmitter.tag(tag, env))?
+    /// As [`send`](Self::send).
+    pub(crate) fn tag(&mut self, host: &GroupEnv<'_>, id: GroupId, tag: u64) -> Result<(), GroupError> {
+        self.transmitter(host, id, |transmitter, env| transmitter.tag(tag, env))?
     }
 
     /// Nothing more will be written: the group ends when everybody required has everything ([`GroupEvent::Closed`]).
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`].
-    pub fn group_finish(&mut self, now: Time, id: GroupId) -> Result<(), Error> {
-        self.transmitter(now, id, |transmitter, env| transmitter.finish(env))
+    /// [`GroupError::NoGroup`].
+    pub(crate) fn finish(&mut self, host: &GroupEnv<'_>, id: GroupId) -> Result<(), GroupError> {
+        self.transmitter(host, id, |transmitter, env| transmitter.finish(env))
     }
 
     /// Every receiver that ever joined, in the order of joining, and what became of it: at most four times
@@ -99,82 +112,89 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`].
-    pub fn group_members(&mut self, now: Time, id: GroupId) -> Result<Vec<MemberReport>, Error> {
-        self.transmitter(now, id, |transmitter, env| transmitter.reports(env))
+    /// [`GroupError::NoGroup`].
+    pub(crate) fn members(
+        &mut self,
+        host: &GroupEnv<'_>,
+        id: GroupId,
+    ) -> Result<Vec<MemberReport>, GroupError> {
+        self.transmitter(host, id, |transmitter, env| transmitter.reports(env))
     }
 
     /// Counters of a transmitter.
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`].
-    pub fn cast_stats(&mut self, now: Time, id: GroupId) -> Result<CastStats, Error> {
-        self.transmitter(now, id, |transmitter, _| transmitter.stats())
+    /// [`GroupError::NoGroup`].
+    pub(crate) fn cast_stats(&mut self, host: &GroupEnv<'_>, id: GroupId) -> Result<CastStats, GroupError> {
+        self.transmitter(host, id, |transmitter, _| transmitter.stats())
     }
 
-    /// Octets that [`group_send`](Self::group_send) would take.
+    /// Octets that [`send`](Self::send) would take.
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`].
-    pub fn group_writable(&mut self, now: Time, id: GroupId) -> Result<u64, Error> {
-        self.transmitter(now, id, |transmitter, _| transmitter.writable())
+    /// [`GroupError::NoGroup`].
+    pub(crate) fn writable(&mut self, host: &GroupEnv<'_>, id: GroupId) -> Result<u64, GroupError> {
+        self.transmitter(host, id, |transmitter, _| transmitter.writable())
     }
 
     /// Octets of sequence space that can be read; tags and gaps count with theirs. The end of the stream is no octet.
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`], also for a transmitter.
-    pub fn group_readable(&mut self, now: Time, id: GroupId) -> Result<u64, Error> {
-        self.receiver(now, id, |receiver, _| receiver.readable())
+    /// [`GroupError::NoGroup`], also for a transmitter.
+    pub(crate) fn readable(&mut self, host: &GroupEnv<'_>, id: GroupId) -> Result<u64, GroupError> {
+        self.receiver(host, id, |receiver, _| receiver.readable())
     }
 
     /// Takes at most `max` octets, or what is next in the stream.
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`].
-    pub fn group_read(&mut self, now: Time, id: GroupId, max: usize) -> Result<Read, Error> {
-        self.receiver(now, id, |receiver, env| receiver.read(max, env))
+    /// [`GroupError::NoGroup`].
+    pub(crate) fn read(&mut self, host: &GroupEnv<'_>, id: GroupId, max: usize) -> Result<Read, GroupError> {
+        self.receiver(host, id, |receiver, env| receiver.read(max, env))
     }
 
     /// What came is as it should be: the transmitter is told so.
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`].
-    pub fn group_confirm(&mut self, now: Time, id: GroupId) -> Result<(), Error> {
-        self.receiver(now, id, Receiver::confirm)
+    /// [`GroupError::NoGroup`].
+    pub(crate) fn confirm(&mut self, host: &GroupEnv<'_>, id: GroupId) -> Result<(), GroupError> {
+        self.receiver(host, id, Receiver::confirm)
     }
 
     /// What came is not as it should be: the transmitter is told so, with a text of at most 255 octets, and this receiver is out.
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`].
-    pub fn group_reject(&mut self, now: Time, id: GroupId, text: &str) -> Result<(), Error> {
-        self.receiver(now, id, |receiver, env| receiver.reject(text, env))
+    /// [`GroupError::NoGroup`].
+    pub(crate) fn reject(&mut self, host: &GroupEnv<'_>, id: GroupId, text: &str) -> Result<(), GroupError> {
+        self.receiver(host, id, |receiver, env| receiver.reject(text, env))
     }
 
     /// Counters of a receiver.
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`].
-    pub fn subscription_stats(&mut self, now: Time, id: GroupId) -> Result<SubscriptionStats, Error> {
-        self.receiver(now, id, |receiver, _| receiver.stats())
+    /// [`GroupError::NoGroup`].
+    pub(crate) fn subscription_stats(
+        &mut self,
+        host: &GroupEnv<'_>,
+        id: GroupId,
+    ) -> Result<SubscriptionStats, GroupError> {
+        self.receiver(host, id, |receiver, _| receiver.stats())
     }
 
     /// Forgets a party. One that is not over is told to whom it matters, with the next flush, and gone after it.
     ///
     /// # Errors
     ///
-    /// [`Error::NoGroup`].
-    pub fn group_release(&mut self, now: Time, id: GroupId) -> Result<(), Error> {
-        self.advance(now);
-        self.with_party(id, |party, env| match party {
+    /// [`GroupError::NoGroup`].
+    pub(crate) fn release(&mut self, host: &GroupEnv<'_>, id: GroupId) -> Result<(), GroupError> {
+        self.with_party(host, id, |party, env| match party {
             Party::Transmitter(transmitter) => transmitter.release(env),
             Party::Receiver(receiver) => receiver.release(env),
             Party::Audience(audience) => audience.release(),
@@ -184,33 +204,31 @@ impl Engine {
     }
 
     /// The next event of a group, oldest first.
-    pub fn poll_group_event(&mut self) -> Option<(GroupId, GroupEvent)> {
-        self.groups.events.pop_front()
+    pub(crate) fn poll_event(&mut self) -> Option<(GroupId, GroupEvent)> {
+        self.events.pop_front()
     }
 
     fn transmitter<R>(
         &mut self,
-        now: Time,
+        host: &GroupEnv<'_>,
         id: GroupId,
-        act: impl FnOnce(&mut Transmitter, &mut GroupEnv<'_>) -> R,
-    ) -> Result<R, Error> {
-        self.advance(now);
-        self.with_party(id, |party, env| match party {
+        act: impl FnOnce(&mut Transmitter, &mut PartyEnv<'_>) -> R,
+    ) -> Result<R, GroupError> {
+        self.with_party(host, id, |party, env| match party {
             Party::Transmitter(transmitter) => Ok(act(transmitter, env)),
-            Party::Receiver(_) | Party::Audience(_) => Err(Error::NoGroup),
+            Party::Receiver(_) | Party::Audience(_) => Err(GroupError::NoGroup),
         })?
     }
 
     fn receiver<R>(
         &mut self,
-        now: Time,
+        host: &GroupEnv<'_>,
         id: GroupId,
-        act: impl FnOnce(&mut Receiver, &mut GroupEnv<'_>) -> R,
-    ) -> Result<R, Error> {
-        self.advance(now);
-        self.with_party(id, |party, env| match party {
+        act: impl FnOnce(&mut Receiver, &mut PartyEnv<'_>) -> R,
+    ) -> Result<R, GroupError> {
+        self.with_party(host, id, |party, env| match party {
             Party::Receiver(receiver) => Ok(act(receiver, env)),
-            Party::Transmitter(_) | Party::Audience(_) => Err(Error::NoGroup),
+            Party::Transmitter(_) | Party::Audience(_) => Err(GroupError::NoGroup),
         })?
     }
 }

@@ -1,6 +1,6 @@
 //! The keys by which the parties of groups are found (§9.1).
 
-use crate::demux::Demux;
+use super::TakenKeys;
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 use xtp_core::hash::{KeyedMap, KeyedState};
@@ -13,11 +13,11 @@ impl Keys {
         Self(KeyedMap::with_hasher(KeyedState::new(hash_key)))
     }
 
-    /// A key of 63 bits that nobody of this engine has, for the party in `slot`.
-    pub(super) fn fresh(&mut self, rng: &mut ChaCha20Rng, demux: &Demux, slot: u32) -> u64 {
+    /// A key of 63 bits that neither a context nor a party of this endpoint has, for the party in `slot`.
+    pub(super) fn fresh(&mut self, rng: &mut ChaCha20Rng, taken: &dyn TakenKeys, slot: u32) -> u64 {
         loop {
             let key = rng.next_u64() >> 1;
-            if key != 0 && demux.own(key).is_none() && !self.0.contains_key(&key) {
+            if key != 0 && !taken.is_taken(key) && !self.0.contains_key(&key) {
                 self.0.insert(key, slot);
                 return key;
             }

@@ -14,13 +14,11 @@ mod receive;
 mod tombstones;
 mod transmit;
 
-use super::Engine;
-use crate::config::EngineConfig;
-use crate::demux::Demux;
-use crate::error::Error;
-use crate::group::{GroupEvent, GroupId};
+#[cfg(test)]
+mod host_testing;
+
+use crate::group::{GroupError, GroupEvent, GroupId};
 use audience::Audience;
-use catch_up::CatchUps;
 pub(crate) use catch_up::{Fetch, Supplied, Supply};
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -35,34 +33,59 @@ use transmit::Transmitter;
 use xtp_core::time::Time;
 use xtp_core::time::sleep::slept;
 use xtp_core::transmit::{Datagram, TransmitBatch};
-use xtp_wire::{Body, DiagCode, Format, Options, Packet, ToGroup, ToMember, ToTransmitter};
+use xtp_wire::{Body, DiagCode, Format, Options, Packet, Protection, ToGroup, ToMember, ToTransmitter};
 
-/// Transmitters and receivers of one engine together.
+/// Transmitters and receivers of one endpoint together.
 const MOST_PARTIES: usize = 1_024;
-/// Random numbers of groups are a sequence of their own, so that an engine without groups draws the same ones as before.
+/// Random numbers of groups are a sequence of their own, so that an endpoint without groups draws the same ones as before.
 const STREAM: u64 = 1;
 
-/// What a party needs of its engine.
-pub(super) struct GroupEnv<'a> {
+/// What groups see of the endpoint they are part of, at one call.
+pub(crate) struct GroupEnv<'a> {
+    /// The time of the call; never less than at the call before.
+    pub(crate) now: Time,
+    /// UTC in milliseconds minus `now` in milliseconds.
+    pub(crate) utc_offset_ms: i64,
+    /// What protects packets that carry octets of a user.
+    pub(crate) protection: Protection,
+    /// Receivers that have asked one transmitter to be let in and have not confirmed its answer, at most.
+    pub(crate) max_half_open: usize,
+    /// Keys of associations.
+    pub(crate) contexts: &'a dyn TakenKeys,
+}
+
+impl GroupEnv<'_> {
+    /// UTC in milliseconds.
+    fn utc_ms(&self) -> u64 {
+        let local = (self.now.as_nanos() / 1_000_000) as i64;
+        local.saturating_add(self.utc_offset_ms).max(0) as u64
+    }
+}
+
+/// Keys that groups must not use, because associations of the endpoint have them.
+pub(crate) trait TakenKeys {
+    /// Whether an association has this key.
+    fn is_taken(&self, key: u64) -> bool;
+}
+
+/// What a party sees: of its endpoint, and of the groups it is one of.
+pub(super) struct PartyEnv<'a> {
     /// Which party it is.
     pub(super) id: GroupId,
     /// Where it stands in the slab, for [`Keys`].
     pub(super) slot: u32,
     pub(super) now: Time,
-    /// UTC in milliseconds.
-    pub(super) utc_ms: u64,
-    pub(super) config: &'a EngineConfig,
+    pub(super) host: &'a GroupEnv<'a>,
     rng: &'a mut ChaCha20Rng,
     keys: &'a mut Keys,
-    demux: &'a Demux,
     tombstones: &'a mut Tombstones,
     events: &'a mut VecDeque<(GroupId, GroupEvent)>,
 }
 
-impl GroupEnv<'_> {
+impl PartyEnv<'_> {
     /// A key by which this party is found from now on.
     pub(super) fn fresh_key(&mut self) -> u64 {
-        self.keys.fresh(self.rng, self.demux, self.slot)
+        self.keys.fresh(self.rng, self.host.contexts, self.slot)
     }
 
     /// Nobody is found by that key any more.
@@ -84,7 +107,7 @@ impl GroupEnv<'_> {
         self.tombstones.hears(transmitter, key, self.now)
     }
 
-    /// Whether a party of this engine has that key.
+    /// Whether a party of this endpoint has that key.
     pub(super) fn is_own(&self, key: u64) -> bool {
         self.keys.find(key).is_some()
     }
@@ -142,8 +165,8 @@ impl Party {
     }
 }
 
-/// All transmitters and receivers of groups of an engine.
-pub(super) struct Groups {
+/// All transmitters and receivers of groups of an endpoint.
+pub(crate) struct Groups {
     parties: Vec<Option<(GroupId, Party)>>,
     keys: Keys,
     rng: ChaCha20Rng,
@@ -153,12 +176,12 @@ pub(super) struct Groups {
     alive: usize,
     /// When the driver came last.
     called: Time,
-    catch_ups: CatchUps,
 }
 
 impl Groups {
-    pub(super) fn new(config: &EngineConfig) -> Self {
-        let mut rng = ChaCha20Rng::from_seed(config.entropy);
+    /// No groups yet. `entropy` seeds every random choice.
+    pub(crate) fn new(entropy: [u8; 32]) -> Self {
+        let mut rng = ChaCha20Rng::from_seed(entropy);
         rng.set_stream(STREAM);
         let mut hash_key = [0; 16];
         rng.fill_bytes(&mut hash_key);
@@ -171,20 +194,24 @@ impl Groups {
             next: 1,
             alive: 0,
             called: Time::ZERO,
-            catch_ups: CatchUps::default(),
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether there are none.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
         self.alive == 0
     }
 
     /// Whether `key` is one of a group.
-    pub(super) fn knows(&self, key: u64) -> bool {
+    #[inline]
+    pub(crate) fn knows(&self, key: u64) -> bool {
         self.keys.find(key).is_some()
     }
 
-    pub(super) fn deadline(&self) -> Option<Time> {
+    /// When [`flush`](Self::flush) is to be called although nothing happens.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Time> {
         let parties = self.parties.iter().flatten();
         parties.filter_map(|(_, party)| party.deadline()).min()
     }
@@ -199,65 +226,64 @@ impl Groups {
         self.called = now;
     }
 
-    pub(super) fn is_pressing(&self, now: Time) -> bool {
+    /// Whether [`flush`](Self::flush) would send something now.
+    #[inline]
+    pub(crate) fn is_pressing(&self, now: Time) -> bool {
         let mut parties = self.parties.iter().flatten();
         parties.any(|(_, party)| party.is_pressing() || party.deadline().is_some_and(|at| at <= now))
     }
 }
 
-/// The environment that a party needs.
+/// The environment of the party in a slot.
 macro_rules! env {
-    ($engine:expr, $slot:expr, $id:expr) => {
-        GroupEnv {
+    ($groups:expr, $host:expr, $slot:expr, $id:expr) => {
+        PartyEnv {
             id: $id,
             slot: $slot,
-            now: $engine.now,
-            utc_ms: {
-                let local = ($engine.now.as_nanos() / 1_000_000) as i64;
-                local.saturating_add($engine.config.utc_offset_ms).max(0) as u64
-            },
-            config: &$engine.config,
-            rng: &mut $engine.groups.rng,
-            keys: &mut $engine.groups.keys,
-            demux: &$engine.demux,
-            tombstones: &mut $engine.groups.tombstones,
-            events: &mut $engine.groups.events,
+            now: $host.now,
+            host: $host,
+            rng: &mut $groups.rng,
+            keys: &mut $groups.keys,
+            tombstones: &mut $groups.tombstones,
+            events: &mut $groups.events,
         }
     };
 }
 
 use env;
 
-impl Engine {
-    /// Takes one datagram that came to the socket of `group`. Nothing is sent before [`flush`](Self::flush).
-    pub fn receive_group(&mut self, now: Time, group: SocketAddr, datagram: Datagram<'_>) {
-        self.stats.received += 1;
-        self.advance(now);
-        self.groups.called(self.now);
-        match Packet::parse(datagram.data) {
-            Ok(packet) => self.hand_to_receivers(Some(group), &packet, &datagram),
-            Err(_) => self.stats.malformed += 1,
-        }
+impl Groups {
+    /// Takes a packet that came to the socket of `group`. Whether a party took it.
+    pub(crate) fn receive_group(
+        &mut self,
+        host: &GroupEnv<'_>,
+        group: SocketAddr,
+        packet: &Packet<'_>,
+        datagram: &Datagram<'_>,
+    ) -> bool {
+        self.called(host.now);
+        self.hand_to_receivers(host, Some(group), packet, datagram)
     }
 
-    /// Takes a packet that no context knows and that may be one of a group. False: it is not.
-    pub(super) fn take_group(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
+    /// Takes a packet that came to the endpoint's own socket and that no context knows. `None`: it is not one of a group; else
+    /// whether a party took it.
+    pub(crate) fn receive(
+        &mut self,
+        host: &GroupEnv<'_>,
+        packet: &Packet<'_>,
+        datagram: &Datagram<'_>,
+    ) -> Option<bool> {
         let header = &packet.header;
         if !header.key.is_returned() {
             let of_group = header.options.contains(Options::MULTI) && header.format != Format::Diag;
-            if of_group {
-                self.hand_to_receivers(None, packet, datagram);
-            }
-            return of_group;
+            return of_group.then(|| self.hand_to_receivers(host, None, packet, datagram));
         }
-        self.groups.called(self.now);
-        let Some(slot) = self.groups.keys.find(header.key.value()) else {
-            return self.disowned_by_group(packet, datagram);
+        self.called(host.now);
+        let Some(slot) = self.keys.find(header.key.value()) else {
+            return self.disowned(host, packet, datagram).then_some(true);
         };
-        let Some((id, party)) = self.groups.parties[slot as usize].as_mut() else {
-            return false;
-        };
-        let mut env = env!(self, slot, *id);
+        let (id, party) = self.parties[slot as usize].as_mut()?;
+        let mut env = env!(self, host, slot, *id);
         let understood = match party {
             Party::Transmitter(transmitter) => ToTransmitter::of(packet)
                 .map(|said| transmitter.receive(datagram, header, said, &mut env))
@@ -267,12 +293,11 @@ impl Engine {
                 .is_ok(),
             Party::Audience(_) => false,
         };
-        self.stats.unmatched += u64::from(!understood);
-        true
+        Some(understood)
     }
 
     /// DIAG 3 names the key its sender does not know: that of a group, or the one by which a transmitter knew a receiver.
-    fn disowned_by_group(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
+    fn disowned(&mut self, host: &GroupEnv<'_>, packet: &Packet<'_>, datagram: &Datagram<'_>) -> bool {
         let Body::Diag(diag) = packet.body else {
             return false;
         };
@@ -281,9 +306,9 @@ impl Engine {
         }
         let key = packet.header.key.value();
         let mut taken = false;
-        for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
+        for (slot, entry) in self.parties.iter_mut().enumerate() {
             if let Some((id, Party::Receiver(receiver))) = entry {
-                let mut env = env!(self, slot as u32, *id);
+                let mut env = env!(self, host, slot as u32, *id);
                 taken |= receiver.disowned(key, datagram.src, &mut env);
             }
         }
@@ -291,17 +316,23 @@ impl Engine {
     }
 
     /// What came to a group is for all receivers of that group; each knows its own transmitter.
-    fn hand_to_receivers(&mut self, group: Option<SocketAddr>, packet: &Packet<'_>, datagram: &Datagram<'_>) {
+    fn hand_to_receivers(
+        &mut self,
+        host: &GroupEnv<'_>,
+        group: Option<SocketAddr>,
+        packet: &Packet<'_>,
+        datagram: &Datagram<'_>,
+    ) -> bool {
         let mut taken = false;
         if packet.header.key.is_returned() {
-            taken = self.hand_to_overhearers(group, packet, datagram);
+            taken = self.hand_to_overhearers(host, group, packet, datagram);
         } else if let Ok(said) = ToGroup::of(packet) {
             let mut hearers = SmallVec::new();
-            for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
+            for (slot, entry) in self.parties.iter_mut().enumerate() {
                 if let Some((id, Party::Receiver(receiver))) = entry
                     && receiver.group() == group
                 {
-                    let mut env = env!(self, slot as u32, *id);
+                    let mut env = env!(self, host, slot as u32, *id);
                     taken |= receiver.hear_group(datagram, &packet.header, &said, &mut env);
                     if receiver.hears(datagram.src, packet.header.key.value()) {
                         hearers.push(slot);
@@ -309,15 +340,16 @@ impl Engine {
                 }
             }
             if matches!(said, ToGroup::Announcement(_) | ToGroup::Datagram(_)) {
-                taken |= self.offer(group, &packet.header, &said, datagram, hearers);
+                taken |= self.offer(host, group, &packet.header, &said, datagram, hearers);
             }
         }
-        self.stats.unmatched += u64::from(!taken);
+        taken
     }
 
     /// What a receiver said to the whole group is for its transmitter, and for the other receivers of that transmitter (§9.17).
     fn hand_to_overhearers(
         &mut self,
+        host: &GroupEnv<'_>,
         group: Option<SocketAddr>,
         packet: &Packet<'_>,
         datagram: &Datagram<'_>,
@@ -327,9 +359,9 @@ impl Engine {
         };
         let (header, mut taken) = (&packet.header, false);
         let key = header.key.value();
-        for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
+        for (slot, entry) in self.parties.iter_mut().enumerate() {
             let Some((id, party)) = entry else { continue };
-            let mut env = env!(self, slot as u32, *id);
+            let mut env = env!(self, host, slot as u32, *id);
             match party {
                 Party::Transmitter(transmitter) if transmitter.collects(group, key) => {
                     transmitter.overhear(datagram, header, &said, &mut env);
@@ -345,11 +377,11 @@ impl Engine {
     }
 
     /// The carrier says "port unreachable" for a datagram sent to `peer`.
-    pub(super) fn group_port_unreachable(&mut self, peer: SocketAddr) {
-        self.groups.called(self.now);
-        for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
+    pub(crate) fn port_unreachable(&mut self, host: &GroupEnv<'_>, peer: SocketAddr) {
+        self.called(host.now);
+        for (slot, entry) in self.parties.iter_mut().enumerate() {
             let Some((id, party)) = entry else { continue };
-            let mut env = env!(self, slot as u32, *id);
+            let mut env = env!(self, host, slot as u32, *id);
             match party {
                 Party::Transmitter(transmitter) => transmitter.port_unreachable(peer, &mut env),
                 Party::Receiver(receiver) => receiver.port_unreachable(peer, &mut env),
@@ -359,33 +391,27 @@ impl Engine {
     }
 
     /// The carrier says that datagrams to `peer` may have `octets` at most; whether a transmitter follows.
-    pub(super) fn group_too_big(&mut self, peer: SocketAddr, octets: usize) -> bool {
+    pub(crate) fn too_big(&mut self, host: &GroupEnv<'_>, peer: SocketAddr, octets: usize) -> bool {
         let mut follows = false;
-        for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
+        for (slot, entry) in self.parties.iter_mut().enumerate() {
             let Some((id, Party::Transmitter(transmitter))) = entry else {
                 continue;
             };
-            let env = env!(self, slot as u32, *id);
+            let env = env!(self, host, slot as u32, *id);
             follows |= transmitter.too_big(peer, octets, &env);
         }
         follows
     }
 
-    /// Serves the transmitters and receivers of groups that have something to say or whose time has come: part of
-    /// [`flush`](Self::flush), apart for whoever calls [`flush_ahead`](Self::flush_ahead) instead.
-    pub(crate) fn flush_parties(&mut self, now: Time, out: &mut TransmitBatch) {
-        if self.groups.is_empty() {
-            return;
-        }
-        self.advance(now);
-        self.groups.called(self.now);
-        let before = out.begin();
-        for (slot, entry) in self.groups.parties.iter_mut().enumerate() {
+    /// Serves the transmitters and receivers that have something to say or whose time has come.
+    pub(crate) fn flush(&mut self, host: &GroupEnv<'_>, out: &mut TransmitBatch) {
+        self.called(host.now);
+        for (slot, entry) in self.parties.iter_mut().enumerate() {
             let Some((id, party)) = entry else { continue };
-            if !party.is_pressing() && party.deadline().is_none_or(|at| at > self.now) {
+            if !party.is_pressing() && party.deadline().is_none_or(|at| at > host.now) {
                 continue;
             }
-            let mut env = env!(self, slot as u32, *id);
+            let mut env = env!(self, host, slot as u32, *id);
             match party {
                 Party::Transmitter(transmitter) => transmitter.flush(&mut env, out),
                 Party::Receiver(receiver) => receiver.flush(&mut env, out),
@@ -393,30 +419,30 @@ impl Engine {
             }
             if party.is_gone() {
                 *entry = None;
-                self.groups.alive -= 1;
+                self.alive -= 1;
             }
         }
-        self.stats.sent += out.datagrams_from(before) as u64;
     }
 
     /// Makes room for a party, makes it, and says by which name it goes.
     fn add_party(
         &mut self,
-        make: impl FnOnce(&mut GroupEnv<'_>) -> Result<Party, Error>,
-    ) -> Result<GroupId, Error> {
-        if self.groups.alive >= MOST_PARTIES {
-            return Err(Error::Limit("1 024 transmitters and receivers of groups"));
+        host: &GroupEnv<'_>,
+        make: impl FnOnce(&mut PartyEnv<'_>) -> Result<Party, GroupError>,
+    ) -> Result<GroupId, GroupError> {
+        if self.alive >= MOST_PARTIES {
+            return Err(GroupError::Limit("1 024 transmitters and receivers of groups"));
         }
-        self.groups.called(self.now);
-        let free = self.groups.parties.iter().position(Option::is_none);
-        let slot = free.unwrap_or(self.groups.parties.len());
-        let id = GroupId(self.groups.next);
-        let party = make(&mut env!(self, slot as u32, id))?;
-        self.groups.next += 1;
-        self.groups.alive += 1;
+        self.called(host.now);
+        let free = self.parties.iter().position(Option::is_none);
+        let slot = free.unwrap_or(self.parties.len());
+        let id = GroupId(self.next);
+        let party = make(&mut env!(self, host, slot as u32, id))?;
+        self.next += 1;
+        self.alive += 1;
         match free {
-            Some(slot) => self.groups.parties[slot] = Some((id, party)),
-            None => self.groups.parties.push(Some((id, party))),
+            Some(slot) => self.parties[slot] = Some((id, party)),
+            None => self.parties.push(Some((id, party))),
         }
         Ok(id)
     }
@@ -424,16 +450,17 @@ impl Engine {
     /// A party with the environment it needs.
     fn with_party<R>(
         &mut self,
+        host: &GroupEnv<'_>,
         id: GroupId,
-        act: impl FnOnce(&mut Party, &mut GroupEnv<'_>) -> R,
-    ) -> Result<R, Error> {
-        self.groups.called(self.now);
-        let mut parties = self.groups.parties.iter_mut().enumerate();
+        act: impl FnOnce(&mut Party, &mut PartyEnv<'_>) -> R,
+    ) -> Result<R, GroupError> {
+        self.called(host.now);
+        let mut parties = self.parties.iter_mut().enumerate();
         let found = parties.find_map(|(slot, entry)| match entry {
             Some((its, party)) if *its == id => Some((slot, party)),
             _ => None,
         });
-        let (slot, party) = found.ok_or(Error::NoGroup)?;
-        Ok(act(party, &mut env!(self, slot as u32, id)))
+        let (slot, party) = found.ok_or(GroupError::NoGroup)?;
+        Ok(act(party, &mut env!(self, host, slot as u32, id)))
     }
 }

@@ -1,7 +1,7 @@
 //! Polls, and when they are answered (§9.13).
 
 use super::{Receiver, Stage, says_end};
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::Feedback;
 use xtp_core::time::Time;
 use xtp_wire::{GroupPoll, Header, Options};
@@ -14,7 +14,7 @@ pub(super) struct Asked {
 }
 
 impl Receiver {
-    pub(super) fn polled(&mut self, header: &Header, poll: &GroupPoll, env: &mut GroupEnv<'_>) {
+    pub(super) fn polled(&mut self, header: &Header, poll: &GroupPoll, env: &mut PartyEnv<'_>) {
         self.heard_poll(header, env.now);
         self.feedback = Feedback::of(poll);
         if header.options.contains(Options::DREQ) {
@@ -35,7 +35,7 @@ impl Receiver {
     }
 
     /// Answers, confirmations and reminders that are due.
-    pub(super) fn report_due(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn report_due(&mut self, env: &mut PartyEnv<'_>) {
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= env.now);
         if is_due(self.asked.at) {
             self.asked.at = None;

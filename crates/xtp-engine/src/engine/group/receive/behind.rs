@@ -32,7 +32,7 @@ impl Behind {
 }
 
 impl Receiver {
-    pub(super) fn stands_at(&mut self, point: GroupPoint, _env: &crate::engine::group::GroupEnv<'_>) {
+    pub(super) fn stands_at(&mut self, point: GroupPoint, _env: &crate::engine::group::PartyEnv<'_>) {
         self.behind.live = point.live;
         self.behind.lowest = point.at;
     }

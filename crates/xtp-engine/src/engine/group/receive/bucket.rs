@@ -2,7 +2,7 @@
 
 use super::packets::SPANS;
 use super::{Receiver, Stage};
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::{LONGEST, Reply};
 use core::time::Duration;
 use smallvec::SmallVec;
@@ -44,7 +44,7 @@ impl Receiver {
     }
 
     /// Everybody is asked.
-    pub(super) fn questioned(&mut self, header: &Header, env: &mut GroupEnv<'_>) {
+    pub(super) fn questioned(&mut self, header: &Header, env: &mut PartyEnv<'_>) {
         self.heard_poll(header, env.now);
         let Some(terms) = self.bucket_terms().filter(|_| self.stage == Stage::Member) else {
             return;
@@ -74,7 +74,7 @@ impl Receiver {
     }
 
     /// Sends the answer to the group.
-    pub(super) fn send_to_all(&mut self, env: &GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn send_to_all(&mut self, env: &PartyEnv<'_>, out: &mut TransmitBatch) {
         let (Some(bound), Some(group)) = (&self.bound, self.options.group) else {
             return;
         };

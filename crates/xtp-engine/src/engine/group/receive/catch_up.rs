@@ -1,7 +1,7 @@
 //! What this receiver fetches by an association of its own (§9.7).
 
 use super::{Receiver, Stage};
-use crate::engine::group::{Fetch, GroupEnv};
+use crate::engine::group::{Fetch, PartyEnv};
 use crate::group::GroupClose;
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -58,7 +58,7 @@ impl Receiver {
     }
 
     /// An association is open that fetches, or is over.
-    pub(in crate::engine::group) fn fetching(&mut self, is: bool, _env: &mut GroupEnv<'_>) {
+    pub(in crate::engine::group) fn fetching(&mut self, is: bool, _env: &mut PartyEnv<'_>) {
         self.behind.fetching = is;
         if !is && self.stage == Stage::Member {
             // What it has now decides whether it holds the window again.
@@ -73,7 +73,7 @@ impl Receiver {
         tag: Option<u64>,
         octets: Bytes,
         eom: bool,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         let before = if tag.is_some() { TAG_LEN as u64 } else { 0 };
         let end = position
@@ -91,7 +91,7 @@ impl Receiver {
     }
 
     /// The transmitter does not let this receiver fetch.
-    pub(in crate::engine::group) fn fetch_refused(&mut self, value: DiagValue, env: &mut GroupEnv<'_>) {
+    pub(in crate::engine::group) fn fetch_refused(&mut self, value: DiagValue, env: &mut PartyEnv<'_>) {
         if self.stage != Stage::Member {
             return;
         }

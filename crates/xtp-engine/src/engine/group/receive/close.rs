@@ -1,11 +1,11 @@
 //! The end: when everything is here, when that is said, and what follows (§9.14).
 
 use super::{Receiver, Stage, says_end};
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::{GroupClose, GroupEvent};
-use crate::options::Confirm;
 use core::time::Duration;
 use xtp_core::time::Time;
+use xtp_core::user::Confirm;
 use xtp_wire::{Diag, DiagCode, DiagValue, Header, serial_gt};
 
 /// A poll that came with the last octets is answered first, and then this need not be said apart.
@@ -66,7 +66,7 @@ impl Receiver {
     }
 
     /// Everything is here, or the user has taken or confirmed it.
-    pub(super) fn completed(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn completed(&mut self, env: &mut PartyEnv<'_>) {
         if self.stage == Stage::Following {
             return self.close_normally(env);
         }
@@ -84,25 +84,25 @@ impl Receiver {
     }
 
     /// The confirmation of a datagram is a join that says that everything is here.
-    pub(super) fn confirm_datagram(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn confirm_datagram(&mut self, env: &mut PartyEnv<'_>) {
         if self.may_confirm() {
             self.ask_to_confirm(env);
         }
     }
 
     /// The user has read something.
-    pub(super) fn taken(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn taken(&mut self, env: &mut PartyEnv<'_>) {
         if self.close.complete {
             self.completed(env);
         }
     }
 
-    pub(in crate::engine::group) fn confirm(&mut self, env: &mut GroupEnv<'_>) {
+    pub(in crate::engine::group) fn confirm(&mut self, env: &mut PartyEnv<'_>) {
         self.close.confirmed = true;
         self.completed(env);
     }
 
-    pub(in crate::engine::group) fn reject(&mut self, text: &str, env: &mut GroupEnv<'_>) {
+    pub(in crate::engine::group) fn reject(&mut self, text: &str, env: &mut PartyEnv<'_>) {
         if self.stage != Stage::Over {
             let until = (0..=text.len().min(TEXT))
                 .rev()
@@ -113,7 +113,7 @@ impl Receiver {
         }
     }
 
-    pub(in crate::engine::group) fn release(&mut self, env: &mut GroupEnv<'_>) {
+    pub(in crate::engine::group) fn release(&mut self, env: &mut PartyEnv<'_>) {
         let has_all = self.may_confirm();
         if self.stage == Stage::Member && has_all {
             self.outbox.status = !self.close.said || self.outbox.status;
@@ -137,7 +137,7 @@ impl Receiver {
     }
 
     /// The user hears that it is over, once, if it has not let go.
-    pub(super) fn tell_closed(&mut self, close: GroupClose, env: &mut GroupEnv<'_>) {
+    pub(super) fn tell_closed(&mut self, close: GroupClose, env: &mut PartyEnv<'_>) {
         if !core::mem::replace(&mut self.close.told, true) && !self.released {
             env.tell(GroupEvent::Closed(close));
         }
@@ -151,7 +151,7 @@ impl Receiver {
     }
 
     /// CNTL {END} to the group.
-    pub(super) fn group_ended(&mut self, header: &Header, env: &mut GroupEnv<'_>) {
+    pub(super) fn group_ended(&mut self, header: &Header, env: &mut PartyEnv<'_>) {
         self.heard_poll(header, env.now);
         if self.close.said && self.stage == Stage::Member && says_end(header) {
             // Those who held the window are done; whether this one is known to be is what the answer to it alone says.
@@ -163,7 +163,7 @@ impl Receiver {
     }
 
     /// CNTL {END} to this receiver alone, in answer to its packet `echo`.
-    pub(super) fn alone_ended(&mut self, header: &Header, echo: u32, env: &mut GroupEnv<'_>) {
+    pub(super) fn alone_ended(&mut self, header: &Header, echo: u32, env: &mut PartyEnv<'_>) {
         if self.close.said && serial_gt(self.close.said_in, echo) {
             // It crossed the confirmation, which may be lost: that is repeated until it is answered.
             return;
@@ -172,7 +172,7 @@ impl Receiver {
     }
 
     /// The group is over. With WCLOSE its stream ended there; without it the transmitter gave up, and nothing follows.
-    pub(super) fn ended(&mut self, header: &Header, env: &mut GroupEnv<'_>) {
+    pub(super) fn ended(&mut self, header: &Header, env: &mut PartyEnv<'_>) {
         let end = header.seq;
         if self.close.said {
             return self.close_normally(env);
@@ -205,13 +205,13 @@ impl Receiver {
         }
     }
 
-    pub(super) fn close_normally(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn close_normally(&mut self, env: &mut PartyEnv<'_>) {
         self.bury(env);
         self.finish(GroupClose::Normal, env);
     }
 
     /// The transmitter is gone.
-    pub(super) fn lost(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn lost(&mut self, env: &mut PartyEnv<'_>) {
         if self.close.said {
             self.close_normally(env);
         } else if self.stage == Stage::Joining && !self.joining.again {
@@ -225,7 +225,7 @@ impl Receiver {
     }
 
     /// What still comes of this group is not taken for another one.
-    pub(super) fn bury(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn bury(&mut self, env: &mut PartyEnv<'_>) {
         if let Some(bound) = &self.bound {
             env.bury(bound.address, bound.key);
         }

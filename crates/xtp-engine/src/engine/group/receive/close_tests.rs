@@ -1,10 +1,12 @@
 //! How it ends: well, or because somebody is gone.
 
 use super::super::script::*;
-use crate::engine::Read;
 use crate::group::{GroupClose, GroupEvent, JoinOptions};
-use crate::{Confirm, DiagReason, Failure};
 use std::time::Duration;
+use xtp_core::transmit::Failure;
+use xtp_core::user::Confirm;
+use xtp_core::user::Read;
+use xtp_wire::DiagReason;
 use xtp_wire::{Caps, DiagCode, DiagValue, GroupPoll, Options};
 
 fn confirming() -> JoinOptions {
@@ -127,11 +129,8 @@ fn whoever_is_let_go_is_done_and_does_not_join_again() {
         script.announce();
         assert_eq!(script.run(10_000), []);
     }
-    script
-        .engine
-        .group_release(script.now, script.id)
-        .expect("it is there");
-    script.id = script.engine.join(script.now, options()).expect("sound");
+    script.host.release(script.now, script.id).expect("it is there");
+    script.id = script.host.join(script.now, options()).expect("sound");
     script.announce();
     assert_eq!(script.run(500), [], "nor does the next one of that host join it");
 }
@@ -144,10 +143,7 @@ fn a_user_who_is_to_confirm_is_waited_for() {
     script.poll(2 * BLOCK, Options::WCLOSE);
     let said = script.run(100);
     assert!(matches!(said[..], [(_, Said::Spans { asked: true, .. })]) && confirms(&said).is_empty());
-    script
-        .engine
-        .group_confirm(script.now, script.id)
-        .expect("it is there");
+    script.host.confirm(script.now, script.id).expect("it is there");
     assert_eq!(confirms(&script.run(100)).len(), 1);
 }
 
@@ -164,8 +160,8 @@ fn whoever_rejects_says_why_and_is_out() {
     let mut script = whole(confirming(), Options::empty());
     let long = "ä".repeat(200);
     script
-        .engine
-        .group_reject(script.now, script.id, &long)
+        .host
+        .reject(script.now, script.id, &long)
         .expect("it is there");
     let said = script.flush();
     let [Said::Diag(2, 0, text)] = &said[..] else {
@@ -184,20 +180,11 @@ fn whoever_rejects_says_why_and_is_out() {
 #[test]
 fn whoever_leaves_early_says_so() {
     let mut script = Script::member(options());
-    script
-        .engine
-        .group_release(script.now, script.id)
-        .expect("it is there");
+    script.host.release(script.now, script.id).expect("it is there");
     assert_eq!(script.flush(), [Said::Diag(2, 10, String::new())]);
-    assert!(
-        script.engine.group_release(script.now, script.id).is_err(),
-        "it is gone"
-    );
+    assert!(script.host.release(script.now, script.id).is_err(), "it is gone");
     let mut script = whole(options(), Options::empty());
-    script
-        .engine
-        .group_release(script.now, script.id)
-        .expect("it is there");
+    script.host.release(script.now, script.id).expect("it is there");
     let said = script.run(0);
     assert_eq!(confirms(&said).len(), 1, "{said:?}");
 }
@@ -209,10 +196,7 @@ fn who_has_let_go_is_told_nothing() {
     assert!(early.is_empty(), "{early:?}");
     script.data(0, BLOCK as usize);
     script.events();
-    script
-        .engine
-        .group_release(script.now, script.id)
-        .expect("it is there");
+    script.host.release(script.now, script.id).expect("it is there");
     // In the same moment the rest comes.
     script.data_with(BLOCK, BLOCK as usize, Options::WCLOSE);
     assert_eq!(script.events(), []);
@@ -276,7 +260,7 @@ fn unreachable_for(script: &mut Script, steps: u64) -> Vec<u64> {
     for _ in 0..steps {
         if says {
             script
-                .engine
+                .host
                 .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
         }
         says = !script.run(10).is_empty();
@@ -307,7 +291,7 @@ fn a_port_nobody_listens_on_for_three_seconds_is_lost() {
 fn a_hint_before_an_announcement_leaves_nothing_due() {
     let mut script = Script::member(options());
     script
-        .engine
+        .host
         .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
     assert_eq!(script.run(10).len(), 1, "it asks");
     script.announce();
@@ -319,7 +303,7 @@ fn a_port_that_is_unreachable_for_a_moment_ends_nothing() {
     let mut script = Script::member(options());
     for _ in 0..5 {
         script
-            .engine
+            .host
             .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
         script.run(10);
     }
@@ -328,7 +312,7 @@ fn a_port_that_is_unreachable_for_a_moment_ends_nothing() {
     // Nor does a forged one a second, as long as the transmitter answers.
     for _ in 0..10 {
         script
-            .engine
+            .host
             .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
         script.run(500);
         script.answer(0, 0);
@@ -339,7 +323,7 @@ fn a_port_that_is_unreachable_for_a_moment_ends_nothing() {
     let mut script = whole(options(), Options::empty());
     script.run(100);
     script
-        .engine
+        .host
         .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
     let said = script.run(1_500);
     assert_eq!(confirms(&said).len(), 1, "it says so again: {said:?}");
@@ -351,7 +335,7 @@ fn whoever_joins_where_nobody_listens_goes_on_listening() {
     script.announce();
     for _ in 0..7 {
         script
-            .engine
+            .host
             .failed(script.now, TRANSMITTER, Failure::PortUnreachable);
         script.run(500);
     }
@@ -515,8 +499,8 @@ fn a_stream_that_nobody_waits_for() {
     script.data_with(1_100, 100, modes);
     let mut read = || {
         script
-            .engine
-            .group_read(script.now, script.id, 1 << 20)
+            .host
+            .read(script.now, script.id, 1 << 20)
             .expect("it is there")
     };
     assert!(matches!(read(), Read::Data { offset: 1_000, bytes, .. } if bytes.len() == 100));

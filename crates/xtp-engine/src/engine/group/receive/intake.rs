@@ -2,7 +2,7 @@
 
 use super::blocks::Segment;
 use super::{POSITIONS, Receiver, Stage, says_end};
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::GroupEvent;
 use bytes::{BufMut, Bytes, BytesMut};
 use xtp_core::recv::Payload;
@@ -12,7 +12,7 @@ use xtp_wire::{DataSegment, First, Header, Options, Parity, TAG_LEN, ToGroup};
 
 impl Receiver {
     /// A packet of the transmitter came to the group.
-    pub(super) fn hear(&mut self, datagram: &Datagram<'_>, said: &ToGroup<'_>, env: &GroupEnv<'_>) {
+    pub(super) fn hear(&mut self, datagram: &Datagram<'_>, said: &ToGroup<'_>, env: &PartyEnv<'_>) {
         let is_announcement = matches!(said, ToGroup::Announcement(_));
         self.watch.heard_group(is_announcement, env.now);
         self.needs.heard();
@@ -46,7 +46,7 @@ impl Receiver {
     }
 
     /// CNTL: the transmitter lives.
-    pub(super) fn positioned(&mut self, header: &Header, env: &mut GroupEnv<'_>) {
+    pub(super) fn positioned(&mut self, header: &Header, env: &mut PartyEnv<'_>) {
         self.heard_control(header, env.now);
         if says_end(header) {
             self.learn_end(header.seq, env);
@@ -62,7 +62,7 @@ impl Receiver {
         datagram: &Datagram<'_>,
         header: &Header,
         segment: &DataSegment<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         self.heard.packets += 1;
         let Some(end) = end_of(header, segment) else {
@@ -87,7 +87,7 @@ impl Receiver {
         datagram: &Datagram<'_>,
         header: &Header,
         first: &First<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         if self.stage != Stage::Confirming {
             return;
@@ -122,7 +122,7 @@ impl Receiver {
         header: &Header,
         segment: &DataSegment<'_>,
         end: u64,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         if end > self.alloc() || self.close.end.is_some_and(|last| end > last) {
             return;
@@ -213,7 +213,7 @@ impl Receiver {
         datagram: &Datagram<'_>,
         header: &Header,
         parity: &Parity<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         self.heard.packets += 1;
         let Some(blocks) = &mut self.blocks else {
@@ -246,7 +246,7 @@ impl Receiver {
     }
 
     /// More may be in order than before.
-    pub(super) fn advanced(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn advanced(&mut self, env: &mut PartyEnv<'_>) {
         if let Some(blocks) = &mut self.blocks {
             blocks.release(self.stream.next());
         }
@@ -258,7 +258,7 @@ impl Receiver {
     }
 
     /// The stream ends there, says the transmitter. What contradicts what was heard before is no news.
-    pub(super) fn learn_end(&mut self, end: u64, env: &mut GroupEnv<'_>) {
+    pub(super) fn learn_end(&mut self, end: u64, env: &mut PartyEnv<'_>) {
         if self.close.end.is_some() || end < self.stream.highest() || end > POSITIONS {
             return;
         }
@@ -270,7 +270,7 @@ impl Receiver {
     }
 
     /// Whether everything is here now.
-    pub(super) fn look_for_end(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn look_for_end(&mut self, env: &mut PartyEnv<'_>) {
         let is_in = self.stage != Stage::Joining || self.joining.again;
         if !is_in || self.close.complete || self.close.end != Some(self.stream.next()) {
             return;

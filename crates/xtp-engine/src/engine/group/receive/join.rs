@@ -1,7 +1,7 @@
 //! Who is joined, and how (§9.12).
 
 use super::{Bound, Receiver, Stage, says_end};
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::{Feedback, JoinOptions, Layout, LayoutError};
 use core::time::Duration;
 use xtp_core::time::Time;
@@ -57,7 +57,7 @@ impl Receiver {
         datagram: &Datagram<'_>,
         header: &Header,
         said: &ToGroup<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) -> bool {
         let is_free = match self.stage {
             Stage::Listening => !self.released && !self.gone,
@@ -97,7 +97,7 @@ impl Receiver {
         header: &Header,
         terms: Terms,
         whole: bool,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         self.start_over();
         self.feedback = terms.feedback;
@@ -128,14 +128,14 @@ impl Receiver {
     }
 
     /// A join leaves after a random wait, so that those of a whole group do not leave at once.
-    fn ask(&mut self, env: &mut GroupEnv<'_>) {
+    fn ask(&mut self, env: &mut PartyEnv<'_>) {
         self.joining.wait = self.feedback.first_repeat(FIRST_WAIT);
         self.joining.called = true;
         self.joining.at = Some(env.now + self.feedback.once(env.random()));
     }
 
     /// The transmitter wants to hear of this receiver.
-    pub(super) fn called_to_join(&mut self, env: &GroupEnv<'_>) {
+    pub(super) fn called_to_join(&mut self, env: &PartyEnv<'_>) {
         self.joining.called = true;
         if core::mem::take(&mut self.joining.overdue) {
             self.joining.at = Some(env.now);
@@ -143,7 +143,7 @@ impl Receiver {
     }
 
     /// The same of the confirmation of a datagram.
-    pub(super) fn ask_to_confirm(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn ask_to_confirm(&mut self, env: &mut PartyEnv<'_>) {
         let begun = self.joining.at.is_some() || self.joining.overdue;
         self.called_to_join(env);
         if !begun {
@@ -152,7 +152,7 @@ impl Receiver {
     }
 
     /// The transmitter does not know this receiver any more.
-    pub(super) fn join_again(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn join_again(&mut self, env: &mut PartyEnv<'_>) {
         if self.stage == Stage::Member {
             self.stage = Stage::Joining;
             self.joining.again = true;
@@ -161,7 +161,7 @@ impl Receiver {
     }
 
     /// The transmitter of this receiver announces itself again. Its code is what it was at first, whatever it says now.
-    pub(super) fn announced(&mut self, header: &Header, first: &First<'_>, env: &mut GroupEnv<'_>) {
+    pub(super) fn announced(&mut self, header: &Header, first: &First<'_>, env: &mut PartyEnv<'_>) {
         self.heard_control(header, env.now);
         if let Traffic::Extended(traffic) = &first.traffic
             && let Ok(terms) = GroupTerms::read(traffic.tlvs)
@@ -182,7 +182,7 @@ impl Receiver {
     }
 
     /// Joins that are due.
-    pub(super) fn join_due(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn join_due(&mut self, env: &mut PartyEnv<'_>) {
         if self.joining.at.is_none_or(|at| at > env.now) {
             return;
         }
@@ -208,7 +208,7 @@ impl Receiver {
         header: &Header,
         (echo, xkey): (u32, u64),
         traffic: &Traffic<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         let Traffic::Extended(traffic) = traffic else {
             return;
@@ -243,7 +243,7 @@ impl Receiver {
         self.admitted(header.seq, point, env);
     }
 
-    fn admitted(&mut self, join_point: u64, point: GroupPoint, env: &mut GroupEnv<'_>) {
+    fn admitted(&mut self, join_point: u64, point: GroupPoint, env: &mut PartyEnv<'_>) {
         if self.stage == Stage::Joining {
             self.stage = Stage::Member;
             self.joining.at = None;
@@ -299,7 +299,7 @@ pub(in crate::engine::group) fn invitation(
     datagram: &Datagram<'_>,
     header: &Header,
     said: &ToGroup<'_>,
-    env: &mut GroupEnv<'_>,
+    env: &mut PartyEnv<'_>,
 ) -> Option<Terms> {
     let (first, whole) = match said {
         ToGroup::Announcement(first) => (first, false),

@@ -1,9 +1,9 @@
 //! Who is joined, how often it is asked, and what ends that.
 
 use super::super::script::*;
-use crate::DiagReason;
 use crate::group::{GroupClose, GroupEvent, JoinOptions};
 use core::net::SocketAddr;
+use xtp_wire::DiagReason;
 use xtp_wire::{Caps, DiagCode, DiagValue, FecAgreement, Options};
 
 fn joins(said: &[(crate::Time, Said)]) -> Vec<u64> {
@@ -70,7 +70,7 @@ fn made_up_announcements_cost_one_join_a_second() {
         script.from = SocketAddr::from(([10, 9, octets[2], octets[3]], 7));
         script.key = 1_000 + u64::from(turn);
         script.announce();
-        let from = script.engine.deadline();
+        let from = script.host.deadline();
         assert!(from.is_some());
         script.wait(10);
         said += script.count_joins();

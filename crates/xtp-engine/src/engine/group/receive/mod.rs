@@ -19,9 +19,8 @@ mod seams;
 mod unreliable;
 mod watch;
 
-use super::GroupEnv;
-use crate::engine::Read;
-use crate::error::{DiagReason, Error};
+use super::PartyEnv;
+use crate::group::GroupError;
 use crate::group::{Feedback, GroupClose, GroupEvent, JoinOptions, Progress, SubscriptionStats};
 use answer::Asked;
 use behind::Behind;
@@ -39,7 +38,10 @@ use xtp_core::path::LEAST_DATAGRAM;
 use xtp_core::recv::{Item, Reassembly};
 use xtp_core::time::Time;
 use xtp_core::transmit::{Datagram, TransmitBatch};
-use xtp_wire::{Diag, DiagCode, Format, GroupBuckets, Header, MAX_NAME_LEN, Options, ToGroup, ToMember};
+use xtp_core::user::Read;
+use xtp_wire::{
+    Diag, DiagCode, DiagReason, Format, GroupBuckets, Header, MAX_NAME_LEN, Options, ToGroup, ToMember,
+};
 
 /// Largest buffer of a receiver.
 const MOST_CAPACITY: u64 = 1 << 40;
@@ -134,15 +136,15 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(options: JoinOptions, env: &mut GroupEnv<'_>) -> Result<Self, Error> {
+    pub(super) fn new(options: JoinOptions, env: &mut PartyEnv<'_>) -> Result<Self, GroupError> {
         if !(1..=MOST_CAPACITY).contains(&options.capacity) {
-            return Err(Error::InvalidOption("capacity must be 1..=2^40"));
+            return Err(GroupError::InvalidOption("capacity must be 1..=2^40"));
         }
         if !(LEAST_DATAGRAM..=65_507).contains(&options.datagram) {
-            return Err(Error::InvalidOption("datagram must be 548..=65 507"));
+            return Err(GroupError::InvalidOption("datagram must be 548..=65 507"));
         }
         if options.name.len() > MAX_NAME_LEN {
-            return Err(Error::InvalidOption("a name has at most 64 octets"));
+            return Err(GroupError::InvalidOption("a name has at most 64 octets"));
         }
         let stream = new_stream(0, &options);
         Ok(Self {
@@ -186,7 +188,7 @@ impl Receiver {
         datagram: &Datagram<'_>,
         header: &Header,
         said: &ToGroup<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) -> bool {
         self.called(env);
         let key = header.key.value();
@@ -219,7 +221,7 @@ impl Receiver {
         datagram: &Datagram<'_>,
         header: &Header,
         said: ToMember<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         self.called(env);
         let theirs = self.bound.as_ref().map(|bound| bound.address) == Some(datagram.src);
@@ -247,7 +249,7 @@ impl Receiver {
 
     /// "I do not know that key", of the transmitter's host: the key is the group's, or the one by which it knew this receiver.
     /// False: it is about somebody else.
-    pub(super) fn disowned(&mut self, key: u64, peer: SocketAddr, env: &mut GroupEnv<'_>) -> bool {
+    pub(super) fn disowned(&mut self, key: u64, peer: SocketAddr, env: &mut PartyEnv<'_>) -> bool {
         let Some(bound) = &mut self.bound else {
             return false;
         };
@@ -271,7 +273,7 @@ impl Receiver {
         true
     }
 
-    fn told_off(&mut self, diag: &Diag<'_>, env: &mut GroupEnv<'_>) {
+    fn told_off(&mut self, diag: &Diag<'_>, env: &mut PartyEnv<'_>) {
         if DiagCode::try_from(diag.code) == Ok(DiagCode::InvalidContext) {
             self.join_again(env);
         } else if self.close.said {
@@ -285,14 +287,14 @@ impl Receiver {
         }
     }
 
-    pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
+    pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut PartyEnv<'_>) {
         if self.bound.as_ref().map(|bound| bound.address) == Some(peer) {
             self.doubt_transmitter(env.now);
         }
     }
 
     /// Due timers fire, and what is to be sent goes into `out`.
-    pub(super) fn flush(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn flush(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         self.called(env);
         if self.stage != Stage::Over && !self.gone {
             self.join_due(env);
@@ -349,7 +351,7 @@ impl Receiver {
         }
     }
 
-    pub(super) fn read(&mut self, max: usize, env: &mut GroupEnv<'_>) -> Read {
+    pub(super) fn read(&mut self, max: usize, env: &mut PartyEnv<'_>) -> Read {
         let item = match self.hands_out() {
             true => self.stream.read(max),
             false => None,
@@ -390,7 +392,7 @@ impl Receiver {
     }
 
     /// Tells the user that there is something to read, if it found nothing.
-    fn tell_readable(&mut self, env: &mut GroupEnv<'_>) {
+    fn tell_readable(&mut self, env: &mut PartyEnv<'_>) {
         if self.waits {
             self.waits = false;
             if self.is_handed_out() {
@@ -418,7 +420,7 @@ impl Receiver {
     }
 
     /// It is over; nothing is sent or taken any more but what the outbox holds.
-    fn finish(&mut self, close: GroupClose, env: &mut GroupEnv<'_>) {
+    fn finish(&mut self, close: GroupClose, env: &mut PartyEnv<'_>) {
         if self.stage == Stage::Over {
             return;
         }

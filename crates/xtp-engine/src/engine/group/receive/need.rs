@@ -1,7 +1,7 @@
 //! What is missing, and when that is said unasked (§9.13).
 
 use super::{Receiver, Stage};
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::QuietBlocks;
 use smallvec::SmallVec;
 use xtp_core::time::Time;
@@ -137,7 +137,7 @@ impl Receiver {
     }
 
     /// Looks whether something is to be reported, if the transmitter has finished another block.
-    pub(super) fn judge_if_farther(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn judge_if_farther(&mut self, env: &mut PartyEnv<'_>) {
         let sure = self.sure();
         if self.needs.at.is_some() || self.stream.next() >= sure {
             return;
@@ -155,7 +155,7 @@ impl Receiver {
     }
 
     /// If something is missing of which nobody has spoken, it will be reported after a while.
-    pub(super) fn judge(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn judge(&mut self, env: &mut PartyEnv<'_>) {
         let idle = self.stage != Stage::Member || self.is_anonymous() || self.needs.unheard >= MOST_UNHEARD;
         if idle || self.needs.at.is_some() || self.stream.next() >= self.sure() {
             return;
@@ -170,7 +170,7 @@ impl Receiver {
     }
 
     /// Needs that are due, and blocks whose repair did not come.
-    pub(super) fn need_due(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn need_due(&mut self, env: &mut PartyEnv<'_>) {
         if self.needs.deadline().is_none_or(|at| at > env.now) {
             return;
         }
@@ -198,7 +198,7 @@ impl Receiver {
     }
 
     /// The transmitter says which rows it is going to send.
-    pub(super) fn rows_announced(&mut self, header: &Header, blocks: &[GnackBlock], env: &mut GroupEnv<'_>) {
+    pub(super) fn rows_announced(&mut self, header: &Header, blocks: &[GnackBlock], env: &mut PartyEnv<'_>) {
         self.heard_control(&Header { seq: 0, ..*header }, env.now);
         let first = self.block_at(self.stream.next()).unwrap_or(0);
         let last = self.block_at(self.alloc()).unwrap_or(u32::MAX);
@@ -215,7 +215,7 @@ impl Receiver {
     }
 
     /// A row came, of use or not.
-    pub(super) fn row_came(&mut self, block: u32, last: bool, env: &mut GroupEnv<'_>) {
+    pub(super) fn row_came(&mut self, block: u32, last: bool, env: &mut PartyEnv<'_>) {
         self.needs.quiet.row(block, last, env.now, self.feedback.quiet());
         if last {
             self.judge(env);

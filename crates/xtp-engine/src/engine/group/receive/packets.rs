@@ -3,7 +3,7 @@
 use super::close::Farewell;
 use super::need::Missing;
 use super::{Receiver, Stage};
-use crate::engine::group::{GroupEnv, emit};
+use crate::engine::group::{PartyEnv, emit};
 use core::net::{IpAddr, SocketAddr};
 use smallvec::SmallVec;
 use xtp_core::path::LEAST_DATAGRAM;
@@ -74,7 +74,7 @@ impl Outbox {
 
 impl Receiver {
     /// Sends what is due.
-    pub(super) fn emit(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn emit(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         if self.outbox.is_empty() {
             return;
         }
@@ -104,7 +104,7 @@ impl Receiver {
         &mut self,
         said: ToTransmitter<'_>,
         options: Options,
-        env: &GroupEnv<'_>,
+        env: &PartyEnv<'_>,
         out: &mut TransmitBatch,
     ) {
         let Some(bound) = &self.bound else { return };
@@ -119,7 +119,7 @@ impl Receiver {
         (dst, key): (SocketAddr, u64),
         said: ToTransmitter<'_>,
         options: Options,
-        env: &GroupEnv<'_>,
+        env: &PartyEnv<'_>,
         out: &mut TransmitBatch,
     ) {
         self.outbox.sync = self.outbox.sync.wrapping_add(1);
@@ -135,7 +135,7 @@ impl Receiver {
             ecn: Ecn::NotEct,
             sort: None,
         };
-        emit::push(out, &[route], &packet, &[], env.config.protection());
+        emit::push(out, &[route], &packet, &[], env.host.protection);
         self.outbox.reports += 1;
         if options.contains(Options::RCLOSE) {
             if !self.close.said {
@@ -167,7 +167,7 @@ impl Receiver {
         }
     }
 
-    fn send_join(&mut self, env: &GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn send_join(&mut self, env: &PartyEnv<'_>, out: &mut TransmitBatch) {
         let Some(bound) = &self.bound else { return };
         let address = address(
             self.options.group.unwrap_or(bound.address),
@@ -207,14 +207,14 @@ impl Receiver {
     }
 
     /// The answer to a word of the transmitter to this receiver alone: its echo is of that counter.
-    fn send_answer(&mut self, sync: u32, env: &GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn send_answer(&mut self, sync: u32, env: &PartyEnv<'_>, out: &mut TransmitBatch) {
         let said = ToTransmitter::Status(self.control(sync));
         self.send(said, self.rclose(), env, out);
         self.behind.quiet_since = env.now;
     }
 
     /// One packet that answers a poll, and says what is missing.
-    fn send_report(&mut self, env: &GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn send_report(&mut self, env: &PartyEnv<'_>, out: &mut TransmitBatch) {
         let asked = self.outbox.asked;
         let delay_us = if asked { self.delay_us(env) } else { DELAY_NONE };
         self.measure(env);
@@ -247,12 +247,12 @@ impl Receiver {
     }
 
     /// How long ago the newest packet of the group came.
-    pub(super) fn delay_us(&self, env: &GroupEnv<'_>) -> u32 {
+    pub(super) fn delay_us(&self, env: &PartyEnv<'_>) -> u32 {
         let micros = env.now.since(self.heard.newest_at).as_micros();
         u32::try_from(micros).unwrap_or(DELAY_NONE - 1)
     }
 
-    fn send_spans(&mut self, control: Control, delay_us: u32, env: &GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn send_spans(&mut self, control: Control, delay_us: u32, env: &PartyEnv<'_>, out: &mut TransmitBatch) {
         let Some(bound) = &self.bound else { return };
         let to = (bound.address, bound.member);
         self.send_status(to, control, delay_us, env, out);
@@ -264,7 +264,7 @@ impl Receiver {
         to: (SocketAddr, u64),
         control: Control,
         delay_us: u32,
-        env: &GroupEnv<'_>,
+        env: &PartyEnv<'_>,
         out: &mut TransmitBatch,
     ) {
         let mut ranges = SmallVec::new();
@@ -298,7 +298,7 @@ impl Receiver {
     }
 
     /// Octets a second of the group's packets since the last report.
-    pub(super) fn measure(&mut self, env: &GroupEnv<'_>) {
+    pub(super) fn measure(&mut self, env: &PartyEnv<'_>) {
         let (since, octets) = self.heard.since;
         let time = env.now.since(since);
         if time < MEASURE {

@@ -1,8 +1,8 @@
 //! A receiver that a listener of the group made for one transmitter (§9.12).
 
 use super::{Receiver, Stage};
-use crate::engine::group::GroupEnv;
-use crate::error::Error;
+use crate::engine::group::PartyEnv;
+use crate::group::GroupError;
 use crate::group::{GroupEvent, GroupId, JoinOptions};
 use core::net::{IpAddr, SocketAddr};
 
@@ -19,8 +19,8 @@ impl Receiver {
     pub(in crate::engine::group) fn of_listener(
         options: JoinOptions,
         listener: GroupId,
-        env: &mut GroupEnv<'_>,
-    ) -> Result<Self, Error> {
+        env: &mut PartyEnv<'_>,
+    ) -> Result<Self, GroupError> {
         let mut receiver = Self::new(options, env)?;
         receiver.place = Some(Place {
             listener,
@@ -30,7 +30,7 @@ impl Receiver {
     }
 
     /// It was made for a trial only.
-    pub(in crate::engine::group) fn forget(self, env: &mut GroupEnv<'_>) {
+    pub(in crate::engine::group) fn forget(self, env: &mut PartyEnv<'_>) {
         env.forget_key(self.key);
     }
 
@@ -81,14 +81,14 @@ impl Receiver {
     }
 
     /// A transmitter was heard.
-    pub(super) fn found(&self, env: &mut GroupEnv<'_>) {
+    pub(super) fn found(&self, env: &mut PartyEnv<'_>) {
         if let Some(bound) = self.bound.as_ref().filter(|_| self.place.is_none()) {
             env.tell(GroupEvent::Found(bound.address));
         }
     }
 
     /// The listener's user gets it, if it is one of a listener.
-    pub(super) fn hand_out(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn hand_out(&mut self, env: &mut PartyEnv<'_>) {
         let Some(place) = self.place.as_mut().filter(|place| !place.handed_out) else {
             return;
         };

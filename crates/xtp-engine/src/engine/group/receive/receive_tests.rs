@@ -1,8 +1,8 @@
 //! From the first announcement to the end of the stream.
 
 use super::script::*;
-use crate::engine::Read;
 use crate::group::{GroupClose, GroupEvent};
+use xtp_core::user::Read;
 use xtp_wire::Options;
 
 /// Length of a stream of two blocks and a half.
@@ -91,7 +91,7 @@ fn lost_symbols_are_asked_for_and_computed() {
     script.row(0, 3);
     assert_eq!(script.read().0.len() as u64, 2 * BLOCK - 100);
     let stats = script
-        .engine
+        .host
         .subscription_stats(script.now, script.id)
         .expect("it is there");
     assert_eq!((stats.octets, stats.decoded), (2 * BLOCK, 200));

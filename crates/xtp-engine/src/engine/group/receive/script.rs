@@ -1,14 +1,14 @@
 //! A transmitter that follows a script, and the receiver it talks to: packets in, packets out, time by hand.
 
 use super::Receiver;
-use crate::EngineConfig;
-use crate::engine::group::{GroupEnv, Party};
-use crate::engine::{Engine, Read};
+use crate::engine::group::host_testing::Host;
+use crate::engine::group::{Party, PartyEnv};
 use crate::group::{Descriptor, GroupClose, GroupEvent, GroupId, JoinOptions, Mark, Symbol, encode_row};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use xtp_core::time::Time;
 use xtp_core::transmit::{Datagram, Ecn, TransmitBatch};
+use xtp_core::user::Read;
 use xtp_wire::{
     Address, Body, Caps, Control, DataSegment, Diag, DiagCode, DiagValue, EXTENDED_TRAFFIC_LEN,
     ExtendedTraffic, ExtendedTrafficBuilder, FecAgreement, First, GnackBlock, GroupBuckets, GroupHeader,
@@ -60,7 +60,7 @@ pub(super) enum Said {
 }
 
 pub(super) struct Script {
-    pub(super) engine: Engine,
+    pub(super) host: Host,
     pub(super) id: GroupId,
     pub(super) now: Time,
     pub(super) sync: u32,
@@ -107,11 +107,11 @@ impl Script {
     }
 
     pub(super) fn seeded(seed: u8, options: JoinOptions) -> Self {
-        let mut engine = Engine::new(EngineConfig::new([seed; 32])).expect("sound");
+        let mut host = Host::new(seed);
         let now = Time::ZERO + Duration::from_secs(1_000);
-        let id = engine.join(now, options).expect("options are sound");
+        let id = host.join(now, options).expect("options are sound");
         Self {
-            engine,
+            host,
             id,
             now,
             sync: 1_000,
@@ -160,7 +160,7 @@ impl Script {
         }
     }
 
-    /// What `packet` is to the receiver's engine: from the group's socket or from its own.
+    /// What `packet` is to the receiver's host: from the group's socket or from its own.
     fn deliver(&mut self, packet: &Packet<'_>, to_group: bool) {
         let mut octets = vec![0; packet.encoded_len()];
         packet.encode(&mut octets).expect("a packet that can be sent");
@@ -172,8 +172,8 @@ impl Script {
             backing: None,
         };
         match to_group {
-            true => self.engine.receive_group(self.now, GROUP, datagram),
-            false => self.engine.receive(self.now, datagram),
+            true => self.host.receive_group(self.now, GROUP, datagram),
+            false => self.host.receive(self.now, datagram),
         }
     }
 
@@ -245,7 +245,7 @@ impl Script {
             data: &octets,
             backing: None,
         };
-        self.engine.receive_group(self.now, GROUP, datagram);
+        self.host.receive_group(self.now, GROUP, datagram);
     }
 
     /// The transmitter announces itself in so many octets; those of the join that leaves.
@@ -271,7 +271,7 @@ impl Script {
         };
         self.say_to_group(ToGroup::Announcement(first), 0, Options::SREQ);
         let mut out = TransmitBatch::new();
-        self.engine.flush(self.now, &mut out);
+        self.host.flush(self.now, &mut out);
         let mut left = 0;
         out.for_each_datagram(|_, octets| left += octets.len());
         left
@@ -326,7 +326,7 @@ impl Script {
             data: &octets,
             backing: None,
         };
-        self.engine.receive(self.now, datagram);
+        self.host.receive(self.now, datagram);
     }
 
     /// The transmitter forgot the receiver, and knows it by another T, under which it counts from there on.
@@ -346,7 +346,7 @@ impl Script {
     /// How many joins leave now, to whom ever.
     pub(super) fn count_joins(&mut self) -> usize {
         let mut out = TransmitBatch::new();
-        self.engine.flush(self.now, &mut out);
+        self.host.flush(self.now, &mut out);
         out.datagrams()
     }
 
@@ -479,11 +479,11 @@ impl Script {
 
     /// Looks into the receiver.
     pub(super) fn receiver<R>(&mut self, look: impl FnOnce(&Receiver) -> R) -> R {
-        let look = |party: &mut Party, _: &mut GroupEnv<'_>| match party {
+        let look = |party: &mut Party, _: &mut PartyEnv<'_>| match party {
             Party::Receiver(receiver) => look(receiver),
             _ => unreachable!("a receiver was made"),
         };
-        self.engine.with_party(self.id, look).expect("it is there")
+        self.host.with_party(self.id, look).expect("it is there")
     }
 
     pub(super) fn announce_rows(&mut self, blocks: &[(u32, u16)]) {
@@ -529,7 +529,7 @@ impl Script {
     /// What the receiver sends now.
     pub(super) fn flush(&mut self) -> Vec<Said> {
         let mut out = TransmitBatch::new();
-        self.engine.flush(self.now, &mut out);
+        self.host.flush(self.now, &mut out);
         let mut said = Vec::new();
         out.for_each_datagram(|train, octets| {
             let packet = Packet::parse(octets).expect("well-formed");
@@ -547,7 +547,7 @@ impl Script {
         said
     }
 
-    /// Lets `millis` pass as a driver does: it comes when the engine wants it.
+    /// Lets `millis` pass as a driver does: it comes when the groups want it.
     pub(super) fn run(&mut self, millis: u64) -> Vec<(Time, Said)> {
         let until = self.now + Duration::from_millis(millis);
         let mut said = Vec::new();
@@ -556,7 +556,7 @@ impl Script {
             for each in self.flush() {
                 said.push((self.now, each));
             }
-            let at = self.engine.deadline().map_or(Time::NEVER, |at| at.max(self.now));
+            let at = self.host.deadline().map_or(Time::NEVER, |at| at.max(self.now));
             if at > until {
                 break;
             }
@@ -569,7 +569,7 @@ impl Script {
     }
 
     pub(super) fn events(&mut self) -> Vec<GroupEvent> {
-        core::iter::from_fn(|| self.engine.poll_group_event())
+        core::iter::from_fn(|| self.host.poll_event())
             .map(|(id, event)| {
                 assert_eq!(id, self.id);
                 event
@@ -581,7 +581,7 @@ impl Script {
     pub(super) fn read(&mut self) -> (Vec<u8>, Read) {
         let mut octets = Vec::new();
         loop {
-            match self.engine.group_read(self.now, self.id, 1 << 20) {
+            match self.host.read(self.now, self.id, 1 << 20) {
                 Ok(Read::Data { offset, bytes, .. }) => {
                     assert_eq!(bytes, Self::octets(offset, bytes.len()));
                     octets.extend_from_slice(&bytes);

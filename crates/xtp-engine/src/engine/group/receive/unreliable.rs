@@ -1,7 +1,7 @@
 //! The stream of a transmitter that wants to know nobody: what is lost stays lost (§9.16).
 
 use super::Receiver;
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use xtp_core::recv::Payload;
 use xtp_core::transmit::Datagram;
 use xtp_wire::{DataSegment, Header, Options};
@@ -15,7 +15,7 @@ impl Receiver {
         datagram: &Datagram<'_>,
         header: &Header,
         segment: &DataSegment<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         let end = header.seq.saturating_add(segment.sequence_len() as u64);
         let has_room = self.stream.stored_octets() + segment.sequence_len() as u64 <= self.options.capacity;
@@ -36,7 +36,7 @@ impl Receiver {
     }
 
     /// A control packet says how far the transmitter is. Whatever it sent may still be on its way.
-    pub(super) fn follow_position(&mut self, header: &Header, env: &mut GroupEnv<'_>) {
+    pub(super) fn follow_position(&mut self, header: &Header, env: &mut PartyEnv<'_>) {
         let past = self.heard.progress.past();
         if past > self.stream.next() && self.is_near(past) {
             self.stream.skip_to(past);
@@ -48,7 +48,7 @@ impl Receiver {
     }
 
     /// It ended there.
-    pub(super) fn follow_end(&mut self, end: u64, env: &mut GroupEnv<'_>) {
+    pub(super) fn follow_end(&mut self, end: u64, env: &mut PartyEnv<'_>) {
         if self.is_near(end) && self.close.end.is_none_or(|last| last == end) {
             self.stream.skip_to(end);
             self.learn_end(end, env);

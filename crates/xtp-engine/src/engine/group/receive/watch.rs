@@ -1,7 +1,7 @@
 //! Silence: of the transmitter, and of this receiver's own driver (§9.14).
 
 use super::{Receiver, Stage};
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::GroupClose;
 use core::time::Duration;
 use xtp_core::path::hint::{Outcome, Reports};
@@ -83,7 +83,7 @@ impl Watch {
 
 impl Receiver {
     /// The driver is here.
-    pub(super) fn called(&mut self, env: &GroupEnv<'_>) {
+    pub(super) fn called(&mut self, env: &PartyEnv<'_>) {
         self.watch.called = env.now;
     }
 
@@ -133,7 +133,7 @@ impl Receiver {
         heartbeat.into_iter().chain(silence).chain(doubt).min()
     }
 
-    pub(super) fn watch_due(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn watch_due(&mut self, env: &mut PartyEnv<'_>) {
         let silent = env.now.since(self.watch.heard);
         match self
             .watch
@@ -202,7 +202,7 @@ impl Receiver {
     }
 
     /// END was lost, or nobody heard that everything is here.
-    fn linger(&mut self, env: &mut GroupEnv<'_>) {
+    fn linger(&mut self, env: &mut PartyEnv<'_>) {
         if self.enough_at().is_some_and(|at| at <= env.now) {
             self.tell_closed(GroupClose::Normal, env);
         }

@@ -5,7 +5,7 @@ use super::asleep::later;
 use super::claim::Claim;
 use super::members::Member;
 use super::reply::Reply;
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::{DropReason, GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, Require, Slow};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -205,7 +205,7 @@ impl Transmitter {
         header: &Header,
         (control, key, port): (Control, u64, Option<u16>),
         traffic: &Traffic<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         let Traffic::Extended(specifier) = traffic else {
             return;
@@ -282,7 +282,7 @@ impl Transmitter {
     }
 
     /// Whether somebody may join; if not why, if that is worth an answer.
-    fn admission(&self, asker: &Asker<'_>, env: &GroupEnv<'_>) -> Result<(), Option<DiagValue>> {
+    fn admission(&self, asker: &Asker<'_>, env: &PartyEnv<'_>) -> Result<(), Option<DiagValue>> {
         if asker.service != Some(self.options.service_number) || self.options.require == Require::Nobody {
             return Err(Some(DiagValue::NoListener));
         }
@@ -293,9 +293,7 @@ impl Transmitter {
         if self.members.alive() + self.joins.len() >= most || self.members.len() >= most.saturating_mul(4) {
             return Err(Some(DiagValue::NoResource));
         }
-        if self.joins.len() >= env.config.overrides.max_half_open
-            && self.joins.longest_unheard(env.now).is_none()
-        {
+        if self.joins.len() >= env.host.max_half_open && self.joins.longest_unheard(env.now).is_none() {
             return Err(None);
         }
         let room = asker.control.alloc.saturating_sub(asker.control.rseq);
@@ -352,8 +350,8 @@ impl Transmitter {
         }
     }
 
-    fn admit(&mut self, asker: &Asker<'_>, env: &mut GroupEnv<'_>) {
-        if self.joins.len() >= env.config.overrides.max_half_open
+    fn admit(&mut self, asker: &Asker<'_>, env: &mut PartyEnv<'_>) {
+        if self.joins.len() >= env.host.max_half_open
             && let Some(unheard) = self.joins.longest_unheard(env.now)
         {
             self.give_up(unheard, env);
@@ -395,7 +393,7 @@ impl Transmitter {
         own: u64,
         src: SocketAddr,
         echo: u32,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) -> Option<u32> {
         let pending = self.joins.get_mut(own).filter(|pending| pending.address == src)?;
         let told = pending.told;
@@ -448,7 +446,7 @@ impl Transmitter {
     }
 
     /// Those under whose name a new one joined are out.
-    fn replace(&mut self, pending: &Pending, env: &mut GroupEnv<'_>) {
+    fn replace(&mut self, pending: &Pending, env: &mut PartyEnv<'_>) {
         let before = self.members.predecessors(&pending.name, pending.address);
         let out: Vec<u32> = before.map(|(index, _)| index).collect();
         for index in out {
@@ -457,7 +455,7 @@ impl Transmitter {
     }
 
     /// Nobody will hear the answer to this join.
-    pub(super) fn give_up(&mut self, own: u64, env: &mut GroupEnv<'_>) {
+    pub(super) fn give_up(&mut self, own: u64, env: &mut PartyEnv<'_>) {
         if self.joins.remove(own).is_some() {
             env.forget_key(own);
         }

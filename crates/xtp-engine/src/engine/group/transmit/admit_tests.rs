@@ -58,10 +58,7 @@ fn the_answer_is_repeated_until_it_is_heard_or_given_up() {
     actor.confirm(&mut stage, seq, sync);
     stage.flush();
     assert!(stage.events.is_empty(), "it was forgotten");
-    assert_eq!(
-        stage.engine.group_members(stage.now, stage.id).expect("known"),
-        []
-    );
+    assert_eq!(stage.host.members(stage.now, stage.id).expect("known"), []);
 }
 
 #[test]
@@ -196,7 +193,7 @@ fn the_same_name_again_takes_the_place_of_a_silent_one_only() {
     stage.flush();
     let out = GroupEvent::Dropped(MemberId(0), DropReason::Replaced);
     assert!(stage.events.contains(&out) && stage.events.contains(&GroupEvent::Joined(MemberId(1))));
-    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    let reports = stage.host.members(stage.now, stage.id).expect("known");
     assert_eq!(reports[0].state, MemberState::Dropped(DropReason::Replaced));
     assert_eq!(reports[1].name, "left");
 }
@@ -254,7 +251,7 @@ fn who_lost_its_place_to_one_of_its_name_joins_again() {
 }
 
 fn report(stage: &mut Stage) -> Vec<(core::net::SocketAddr, MemberState)> {
-    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    let reports = stage.host.members(stage.now, stage.id).expect("known");
     reports
         .iter()
         .map(|report| (report.address, report.state))

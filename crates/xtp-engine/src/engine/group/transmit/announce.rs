@@ -1,7 +1,7 @@
 //! Announcements: that the group exists, on what terms, and how far its stream is (§9.10).
 
 use super::Transmitter;
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use core::time::Duration;
 use xtp_core::time::Time;
 use xtp_core::transmit::TransmitBatch;
@@ -25,7 +25,7 @@ impl Transmitter {
     }
 
     /// Announces the group if it is time.
-    pub(super) fn say_announcement(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn say_announcement(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         if self.announcement_at().is_none_or(|at| at > env.now) {
             return;
         }
@@ -74,6 +74,6 @@ impl Transmitter {
 
     /// Whether receivers confirm when their users have everything (§9.10).
     pub(super) fn asks_for_delivery(&self) -> bool {
-        self.options.confirm == crate::Confirm::Delivered
+        self.options.confirm == xtp_core::user::Confirm::Delivered
     }
 }

@@ -93,8 +93,8 @@ fn who_slept_after_a_datagram_hears_who_confirmed_it() {
         patience: PATIENCE,
         ..CastOptions::default()
     };
-    let mut stage = Stage::with(|engine, now| {
-        engine.cast_datagram(now, Target::Group(group()), options, Bytes::from_static(b"once"))
+    let mut stage = Stage::with(|host, now| {
+        host.cast_datagram(now, Target::Group(group()), options, Bytes::from_static(b"once"))
     });
     stage.run(SECOND);
     stage.now = stage.now + 10 * SECOND;
@@ -115,7 +115,7 @@ fn an_answer_that_lay_unread_measures_no_round_trip() {
     let (mut stage, mut actors) = stage(Slow::Wait);
     let known = |stage: &mut Stage| {
         stage
-            .engine
+            .host
             .cast_stats(stage.now, stage.id)
             .expect("known")
             .round_trip

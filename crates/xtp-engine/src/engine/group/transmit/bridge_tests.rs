@@ -1,13 +1,15 @@
-//! A transmitter's engine and receivers' engines on a bridge: its uplink has a rate and a queue, every way to a receiver loses
+//! A transmitter's host and receivers' hosts on a bridge: its uplink has a rate and a queue, every way to a receiver loses
 //! some packets.
 
-use crate::engine::{Engine, Read};
+use crate::engine::group::host_testing::Host;
 use crate::group::{CastOptions, CastStats, GroupEvent, GroupId, JoinOptions, Target};
-use crate::{Datagram, Ecn, EngineConfig, Time, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
+use xtp_core::Time;
+use xtp_core::transmit::{Datagram, Ecn, TransmitBatch};
+use xtp_core::user::Read;
 
 use super::scripted::{group, host};
 
@@ -51,7 +53,7 @@ impl Way {
 type Travelling = (usize, SocketAddr, bool, (Ecn, Vec<u8>));
 
 struct Party {
-    engine: Engine,
+    host: Host,
     id: GroupId,
     octets: u64,
     /// When it was told that it has everything.
@@ -63,7 +65,7 @@ struct Party {
 pub(super) struct Bridge {
     way: Way,
     pub(super) now: Time,
-    transmitter: Engine,
+    transmitter: Host,
     pub(super) id: GroupId,
     parties: Vec<Party>,
     /// What arrives when.
@@ -92,26 +94,22 @@ pub(super) struct Bridge {
 /// What the way to a deaf receiver carries.
 const SHORT: usize = 300;
 
-fn config(seed: u8) -> EngineConfig {
-    EngineConfig::new([seed; 32])
-}
-
 impl Bridge {
     pub(super) fn new(way: Way, options: CastOptions, receivers: u8, octets: usize) -> Self {
         let now = Time::ZERO + Duration::from_secs(1);
-        let mut transmitter = Engine::new(config(1)).expect("sound");
+        let mut transmitter = Host::new(1);
         let id = transmitter
             .cast(now, Target::Group(group()), options)
             .expect("sound");
         let parties = (1..=receivers).map(|number| {
-            let mut engine = Engine::new(config(number + 1)).expect("sound");
+            let mut host = Host::new(number + 1);
             let options = JoinOptions {
                 group: Some(group()),
                 ..JoinOptions::default()
             };
-            let id = engine.join(now, options).expect("sound");
+            let id = host.join(now, options).expect("sound");
             Party {
-                engine,
+                host,
                 id,
                 octets: 0,
                 complete: None,
@@ -165,7 +163,7 @@ impl Bridge {
             {
                 return self.now.since(began);
             }
-            let timers = self.parties.iter().filter_map(|party| party.engine.deadline());
+            let timers = self.parties.iter().filter_map(|party| party.host.deadline());
             let next = self
                 .under_way
                 .first_key_value()
@@ -187,7 +185,7 @@ impl Bridge {
 
     pub(super) fn report(&mut self) -> String {
         let stats = self.transmitter.cast_stats(self.now, self.id);
-        let members = self.transmitter.group_members(self.now, self.id);
+        let members = self.transmitter.members(self.now, self.id);
         let octets: Vec<u64> = self.parties.iter().map(|party| party.octets).collect();
         format!("{stats:?}\n{members:?}\n{octets:?} {:?}", self.events)
     }
@@ -211,8 +209,8 @@ impl Bridge {
                     self.feedback += 1;
                     self.transmitter.receive(self.now, datagram);
                 }
-                Some(party) if of_group => party.engine.receive_group(self.now, group(), datagram),
-                Some(party) => party.engine.receive(self.now, datagram),
+                Some(party) if of_group => party.host.receive_group(self.now, group(), datagram),
+                Some(party) => party.host.receive(self.now, datagram),
             }
         }
     }
@@ -232,13 +230,13 @@ impl Bridge {
         for round in 0.. {
             assert!(round < 100_000, "the transmitter never rests");
             let mut batch = TransmitBatch::new();
-            self.transmitter.flush_parties(self.now, &mut batch);
+            self.transmitter.flush(self.now, &mut batch);
             let mut datagrams = Vec::new();
             batch.for_each_datagram(|train, octets| datagrams.push((train.dst, train.ecn, octets.to_vec())));
             for (dst, ecn, octets) in datagrams {
                 self.uplink(dst, ecn, &octets);
             }
-            while let Some((_, event)) = self.transmitter.poll_group_event() {
+            while let Some((_, event)) = self.transmitter.poll_event() {
                 if event == GroupEvent::Writable {
                     self.write();
                 } else {
@@ -259,7 +257,7 @@ impl Bridge {
         while let Some(next) = self.source.pop_front() {
             let taken = self
                 .transmitter
-                .group_send(self.now, self.id, next.clone(), false)
+                .send(self.now, self.id, next.clone(), false)
                 .unwrap_or(0);
             if taken < next.len() {
                 return self.source.push_front(next.slice(taken..));
@@ -267,7 +265,7 @@ impl Bridge {
         }
         if !self.finished {
             self.finished = true;
-            self.transmitter.group_finish(self.now, self.id).expect("known");
+            self.transmitter.finish(self.now, self.id).expect("known");
         }
     }
 
@@ -315,12 +313,12 @@ impl Bridge {
     fn serve_receiver(&mut self, index: usize) {
         let src = host(index as u8 + 1);
         let party = &mut self.parties[index];
-        while let Ok(Read::Data { bytes, .. }) = party.engine.group_read(self.now, party.id, 1 << 20) {
+        while let Ok(Read::Data { bytes, .. }) = party.host.read(self.now, party.id, 1 << 20) {
             party.octets += bytes.len() as u64;
         }
         let mut batch = TransmitBatch::new();
-        party.engine.flush_parties(self.now, &mut batch);
-        while let Some((_, event)) = party.engine.poll_group_event() {
+        party.host.flush(self.now, &mut batch);
+        while let Some((_, event)) = party.host.poll_event() {
             party.closed |= matches!(event, GroupEvent::Closed(_));
             if event == GroupEvent::Complete {
                 party.complete = Some(self.now);

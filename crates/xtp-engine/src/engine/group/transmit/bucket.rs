@@ -6,7 +6,7 @@
 
 use super::Transmitter;
 use super::status::Report;
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::{
     Bucket, BucketOptions, Buckets, CastOptions, Cycle, DropReason, MOST_MEMBERS, MemberState, Mode, Reply,
     Slow, Target,
@@ -247,7 +247,7 @@ impl Transmitter {
     }
 
     /// Asks everybody, and opens a bucket for the answers; the oldest gives way.
-    pub(super) fn say_question(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn say_question(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         let sync = self.line.next_sync();
         let Some(all) = &mut self.buckets else { return };
         let oldest = all.buckets.open(sync, env.now);
@@ -353,7 +353,7 @@ impl Transmitter {
         datagram: &Datagram<'_>,
         header: &Header,
         said: &ToTransmitter<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         let (control, report) = match *said {
             ToTransmitter::Status(control) => (control, Report::spans(control, Spans::EMPTY)),

@@ -4,7 +4,7 @@ use super::super::scripted::*;
 use crate::group::{
     BucketOptions, CastOptions, Cycle, DropReason, GroupEvent, MemberId, Mode, Require, Slow,
 };
-use crate::{Datagram, Ecn, Failure};
+use xtp_core::transmit::{Datagram, Ecn, Failure};
 use xtp_wire::{Caps, Control, GroupHeader, Options, Span, Spans, ToGroup, ToTransmitter, Xcntl};
 
 const PACKET: u64 = 1_440;
@@ -65,7 +65,7 @@ fn to_all(stage: &mut Stage, from: &Actor, (key, echo): (u64, u32), rseq: u64, s
         data: &octets,
         backing: None,
     };
-    stage.engine.receive_group(stage.now, group(), datagram);
+    stage.host.receive_group(stage.now, group(), datagram);
     stage.flush();
 }
 
@@ -175,7 +175,7 @@ fn who_is_left_when_all_holders_are_gone_fetches_the_rest() {
     for _ in 0..40 {
         let now = stage.now;
         for gone in [&one, &other] {
-            stage.engine.failed(now, gone.at, Failure::PortUnreachable);
+            stage.host.failed(now, gone.at, Failure::PortUnreachable);
         }
         stage.run(100 * MS);
     }

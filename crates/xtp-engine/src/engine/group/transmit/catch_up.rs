@@ -1,7 +1,7 @@
 //! What a laggard is supplied with beside the group (§9.7): who may fetch, what is kept, how fast.
 
 use super::Transmitter;
-use crate::engine::group::{GroupEnv, Supplied, Supply};
+use crate::engine::group::{PartyEnv, Supplied, Supply};
 use crate::group::{DropReason, GroupEvent, MemberId, MemberState};
 use core::net::SocketAddr;
 use smallvec::SmallVec;
@@ -34,7 +34,7 @@ impl Transmitter {
     pub(in crate::engine::group) fn admit_catch_up(
         &mut self,
         own: u64,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) -> Result<MemberId, DiagValue> {
         let index = self.members.by_own(own).ok_or(DiagValue::JoinDenied)?;
         let member = self.members.get(index);
@@ -60,7 +60,7 @@ impl Transmitter {
         &mut self,
         member: MemberId,
         (from, to): (u64, u64),
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) -> Supplied {
         if self.is_over() || !self.members.get(member.0).is_open() {
             return Supplied::Gone;
@@ -106,7 +106,7 @@ impl Transmitter {
     }
 
     /// Nobody has any more what a member lacks.
-    pub(in crate::engine::group) fn past_is_gone(&mut self, member: MemberId, env: &mut GroupEnv<'_>) {
+    pub(in crate::engine::group) fn past_is_gone(&mut self, member: MemberId, env: &mut PartyEnv<'_>) {
         self.drop_member(member.0, DropReason::Behind, env);
         self.after_report(env);
     }
@@ -124,7 +124,7 @@ impl Transmitter {
     }
 
     /// A member's association is over: it is judged by its reports again.
-    pub(in crate::engine::group) fn catch_up_ended(&mut self, member: MemberId, env: &mut GroupEnv<'_>) {
+    pub(in crate::engine::group) fn catch_up_ended(&mut self, member: MemberId, env: &mut PartyEnv<'_>) {
         let member = self.members.get_mut(member.0);
         (member.fetches, member.heard) = (false, env.now);
     }

@@ -3,7 +3,7 @@
 use super::Transmitter;
 use super::members::Member;
 use super::reply::Reply;
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use core::net::SocketAddr;
 use core::time::Duration;
 use xtp_core::time::Time;
@@ -73,7 +73,7 @@ impl Transmitter {
     }
 
     /// Joins that wait for a member to answer: they are answered when it has not, and forgotten when it has.
-    pub(super) fn serve_claims(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn serve_claims(&mut self, env: &mut PartyEnv<'_>) {
         let waiting = self.joins.waiting();
         let claims = waiting.map(|(own, join)| (own, self.claim(&join.name, join.address, env.now)));
         for (own, claim) in claims.collect::<Vec<_>>() {

@@ -67,7 +67,7 @@ fn who_is_asked_for_its_name_and_answers_keeps_its_place() {
     }
     stage.run(10 * SECOND);
     assert_eq!(asked(&stage, &new), 0, "and forgotten");
-    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    let reports = stage.host.members(stage.now, stage.id).expect("known");
     assert_eq!(reports.len(), 1);
     assert!(
         !matches!(reports[0].state, MemberState::Dropped(_)),
@@ -129,7 +129,7 @@ fn of_two_newcomers_one_has_the_place() {
         let (seq, _, sync) = actor.answer(&stage.heard).expect("it is answered");
         actor.confirm(&mut stage, seq, sync);
     }
-    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    let reports = stage.host.members(stage.now, stage.id).expect("known");
     let states: Vec<_> = reports.iter().map(|one| (one.address, one.state)).collect();
     let lost = MemberState::Dropped(DropReason::Replaced);
     assert_eq!(states, [(host(1), lost), (new.at, MemberState::Holder)]);

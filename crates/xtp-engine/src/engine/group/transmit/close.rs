@@ -2,7 +2,7 @@
 
 use super::Transmitter;
 use super::reply::Reply;
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::{GroupClose, GroupEvent, Require};
 use core::time::Duration;
 use xtp_core::time::Time;
@@ -34,7 +34,7 @@ pub(super) enum Phase {
 
 impl Transmitter {
     /// The stream may begin if all who are expected are here.
-    pub(super) fn gather(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn gather(&mut self, env: &mut PartyEnv<'_>) {
         let Phase::Gathering(until) = self.phase else {
             return;
         };
@@ -64,7 +64,7 @@ impl Transmitter {
     }
 
     /// Nobody came, or nobody stayed: whoever is still about to join hears that it is over.
-    fn end_without_anybody(&mut self, env: &mut GroupEnv<'_>) {
+    fn end_without_anybody(&mut self, env: &mut PartyEnv<'_>) {
         self.nobody_came = true;
         self.phase = Phase::Ending(0, env.now);
     }
@@ -91,7 +91,7 @@ impl Transmitter {
     }
 
     /// Ends the group if nobody is left to wait for, and this transmitter if all are settled.
-    pub(super) fn settle(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn settle(&mut self, env: &mut PartyEnv<'_>) {
         if self.phase == Phase::Sending && self.may_end(env.now) {
             self.repair.clear();
             self.phase = Phase::Ending(0, env.now);
@@ -137,7 +137,7 @@ impl Transmitter {
     }
 
     /// END to the group, three times.
-    pub(super) fn say_ends(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn say_ends(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         if let Phase::Ending(said, at) = self.phase
             && said < ENDS
             && at <= env.now
@@ -161,7 +161,7 @@ impl Transmitter {
     }
 
     /// It is over; nothing is sent any more.
-    pub(super) fn finish_with(&mut self, how: GroupClose, env: &mut GroupEnv<'_>) {
+    pub(super) fn finish_with(&mut self, how: GroupClose, env: &mut PartyEnv<'_>) {
         if self.phase != Phase::Over {
             self.phase = Phase::Over;
             self.repair.clear();
@@ -171,7 +171,7 @@ impl Transmitter {
 
     /// The user lets go of it before its end: whoever is not done hears so. END without WCLOSE says that the stream goes on
     /// nowhere (§9.10).
-    pub(super) fn abandon(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn abandon(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         if self.phase == Phase::Over {
             return;
         }

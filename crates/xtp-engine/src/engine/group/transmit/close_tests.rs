@@ -124,7 +124,7 @@ fn nobody_is_out_after_the_end() {
     let (mut stage, ..) = over_without_the_other();
     // The user says that it does not have what the other one was fetching.
     let id = stage.id;
-    let gone = stage.engine.with_party(id, |party, env| match party {
+    let gone = stage.host.with_party(id, |party, env| match party {
         Party::Transmitter(transmitter) => transmitter.past_is_gone(MemberId(1), env),
         _ => unreachable!("a transmitter"),
     });
@@ -182,7 +182,7 @@ fn who_is_given_up_on_hears_so() {
     stage.write(100);
     stage.run(20 * MS);
     stage.take();
-    stage.engine.group_release(stage.now, stage.id).expect("known");
+    stage.host.release(stage.now, stage.id).expect("known");
     stage.flush();
     let ends = stage
         .heard
@@ -195,8 +195,8 @@ fn who_is_given_up_on_hears_so() {
         _ => false,
     });
     assert!(told);
-    assert!(stage.engine.group_members(stage.now, stage.id).is_err());
-    assert_eq!(stage.engine.deadline(), None);
+    assert!(stage.host.members(stage.now, stage.id).is_err());
+    assert_eq!(stage.host.deadline(), None);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use super::close::Phase;
 use super::members::Member;
 use super::reply::Reply;
 use super::stream::Stream;
-use crate::engine::group::GroupEnv;
-use crate::error::Error;
+use crate::engine::group::PartyEnv;
+use crate::group::GroupError;
 use crate::group::{CastOptions, GroupClose, GroupEvent, MemberId, MemberState, Mode, Require, Target};
 use bytes::Bytes;
 use core::time::Duration;
@@ -43,11 +43,11 @@ impl Transmitter {
         target: Target,
         options: CastOptions,
         data: Bytes,
-        env: &mut GroupEnv<'_>,
-    ) -> Result<Self, Error> {
+        env: &mut PartyEnv<'_>,
+    ) -> Result<Self, GroupError> {
         if data.is_empty() {
             // It would look like an announcement (§9.2).
-            return Err(Error::InvalidOption(
+            return Err(GroupError::InvalidOption(
                 "a datagram to a group has at least one octet",
             ));
         }
@@ -68,7 +68,7 @@ impl Transmitter {
             .map_or(0, |traffic| traffic.encoded_len());
         let max = size::payload(transmitter.options.datagram).saturating_sub(address + specifier);
         if data.len() > max {
-            return Err(Error::TooLong { len: data.len(), max });
+            return Err(GroupError::TooLong { len: data.len(), max });
         }
         let awaited =
             transmitter.expected().is_some() || matches!(transmitter.options.require, Require::AnyOf(_));
@@ -98,7 +98,7 @@ impl Transmitter {
     }
 
     /// The message, again as long as somebody has not answered; then END, once.
-    pub(super) fn say_message(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn say_message(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         let Some(message) = self.message.as_ref().filter(|_| !self.is_ending()) else {
             return;
         };
@@ -126,7 +126,7 @@ impl Transmitter {
         }
     }
 
-    fn send_message(&mut self, env: &GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn send_message(&mut self, env: &PartyEnv<'_>, out: &mut TransmitBatch) {
         let data: Vec<Bytes> = self.message.iter().map(|message| message.data.clone()).collect();
         let mut options = Options::WCLOSE | Options::EOM;
         options |= match (self.repairs_nothing(), self.asks_for_delivery()) {
@@ -147,7 +147,7 @@ impl Transmitter {
         self.room = room;
     }
 
-    fn end_message(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn end_message(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         self.line.ending = Options::WCLOSE;
         let at = (self.stream.nxt, Options::empty());
         self.line.control(ToGroup::End, at, env.now, out);
@@ -173,7 +173,7 @@ impl Transmitter {
         header: &Header,
         key: u64,
         terms: &GroupTerms<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         let name = terms.name.unwrap_or_default();
         let known = self.members.by_peer(datagram.src, key);

@@ -1,7 +1,7 @@
 //! Tests of datagrams to groups.
 
 use super::super::scripted::*;
-use crate::group::{CastOptions, GroupClose, GroupEvent, MemberId, Require, Target};
+use crate::group::{CastOptions, GroupClose, GroupError, GroupEvent, MemberId, Require, Target};
 use bytes::Bytes;
 use core::time::Duration;
 use xtp_wire::{Options, ToGroup};
@@ -9,7 +9,7 @@ use xtp_wire::{Options, ToGroup};
 fn stage(options: CastOptions) -> Stage {
     let data = Bytes::from_static(b"all of it");
     let target = Target::Group(group());
-    Stage::with(|engine, now| engine.cast_datagram(now, target, options, data))
+    Stage::with(|host, now| host.cast_datagram(now, target, options, data))
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn an_answer_each_and_end() {
         "{said:?}"
     );
     assert_eq!(stage.events.last(), Some(&GroupEvent::Closed(GroupClose::Normal)));
-    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    let reports = stage.host.members(stage.now, stage.id).expect("known");
     assert_eq!(reports.len(), 3, "nobody counts twice");
 }
 
@@ -85,7 +85,7 @@ fn who_confirms_twice_counts_once() {
         let joined = GroupEvent::Joined(MemberId(0));
         let done = GroupEvent::Done(MemberId(0));
         assert_eq!(stage.events, [joined, done], "{name:?} {moves}");
-        let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+        let reports = stage.host.members(stage.now, stage.id).expect("known");
         assert_eq!(reports.len(), 1, "{name:?} {moves}");
         assert_eq!(
             reports[0].address, before.at,
@@ -163,13 +163,13 @@ fn nobody_at_all() {
 #[test]
 fn too_much_for_one_packet() {
     let mut stage = stage(CastOptions::default());
-    let result = stage.engine.cast_datagram(
+    let result = stage.host.cast_datagram(
         stage.now,
         Target::Group(group()),
         CastOptions::default(),
         Bytes::from(vec![0; 1_472]),
     );
-    assert!(matches!(result, Err(crate::Error::TooLong { max, .. }) if max < 1_472));
+    assert!(matches!(result, Err(GroupError::TooLong { max, .. }) if max < 1_472));
 }
 
 /// A FIRST without data invites to a stream.
@@ -177,6 +177,6 @@ fn too_much_for_one_packet() {
 fn nothing_is_no_message() {
     let mut stage = stage(CastOptions::default());
     let (now, target, options) = (stage.now, Target::Group(group()), CastOptions::default());
-    let refused = stage.engine.cast_datagram(now, target, options, Bytes::new());
-    assert!(matches!(refused, Err(crate::Error::InvalidOption(_))));
+    let refused = stage.host.cast_datagram(now, target, options, Bytes::new());
+    assert!(matches!(refused, Err(GroupError::InvalidOption(_))));
 }

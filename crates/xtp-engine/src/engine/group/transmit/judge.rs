@@ -5,7 +5,7 @@ use super::asleep::later;
 use super::members::Member;
 use super::poll::Asked;
 use super::reply::Reply;
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::{DropReason, GroupEvent, Layout, MemberId, MemberState, Slow};
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -96,7 +96,7 @@ impl Judge {
 
 impl Transmitter {
     /// Looks at everybody.
-    pub(super) fn judge(&mut self, env: &mut GroupEnv<'_>) {
+    pub(super) fn judge(&mut self, env: &mut PartyEnv<'_>) {
         let now = env.now;
         self.judge.next = match self.members.alive() + self.joins.len() {
             0 => None,
@@ -169,7 +169,7 @@ impl Transmitter {
         now.since(heard) >= self.options.patience / MISSED_SHARE
     }
 
-    fn repeat_answers(&mut self, env: &mut GroupEnv<'_>) {
+    fn repeat_answers(&mut self, env: &mut PartyEnv<'_>) {
         let (mut again, mut given_up) = (Vec::new(), Vec::new());
         self.joins.due(env.now, &mut again, &mut given_up);
         again
@@ -265,7 +265,7 @@ impl Transmitter {
     }
 
     /// A verdict is carried out.
-    pub(super) fn sentence(&mut self, index: u32, state: MemberState, env: &mut GroupEnv<'_>) {
+    pub(super) fn sentence(&mut self, index: u32, state: MemberState, env: &mut PartyEnv<'_>) {
         match state {
             MemberState::Dropped(reason) => self.drop_member(index, reason, env),
             _ => self.leave_behind(index, env),
@@ -365,7 +365,7 @@ impl Transmitter {
     }
 
     /// A holder becomes a laggard, and is told so.
-    fn leave_behind(&mut self, index: u32, env: &mut GroupEnv<'_>) {
+    fn leave_behind(&mut self, index: u32, env: &mut PartyEnv<'_>) {
         self.set_live(index);
         let member = self.members.get_mut(index);
         (member.lagged, member.behind) = (true, None);
@@ -404,7 +404,7 @@ impl Transmitter {
 
     /// A laggard that reports may hold the window again: near enough to the quorum, with nothing missing that the group does not
     /// repair, and, if it asked for too much, with half of its account left; or because nobody else does.
-    pub(super) fn place_laggard(&mut self, index: u32, env: &mut GroupEnv<'_>) {
+    pub(super) fn place_laggard(&mut self, index: u32, env: &mut PartyEnv<'_>) {
         let member = self.members.get(index);
         if !member.is_laggard() || member.fetches || self.is_ending() {
             return;
@@ -479,7 +479,7 @@ impl Transmitter {
     }
 
     /// A member is out; it hears why.
-    pub(super) fn drop_member(&mut self, index: u32, reason: DropReason, env: &mut GroupEnv<'_>) {
+    pub(super) fn drop_member(&mut self, index: u32, reason: DropReason, env: &mut PartyEnv<'_>) {
         let member = self.members.get(index);
         // After the end no member is out any more: an association that fetches, and the user's past, may be gone later than the group.
         if self.is_over() || !member.is_open() {
@@ -514,7 +514,7 @@ impl Transmitter {
     }
 
     /// Members whose carrier has said for long enough that nobody is there are out.
-    fn judge_doubts(&mut self, env: &mut GroupEnv<'_>) {
+    fn judge_doubts(&mut self, env: &mut PartyEnv<'_>) {
         let mut gone = Vec::new();
         for (index, member) in self.members.iter_mut().filter(|(_, member)| member.is_open()) {
             match member.doubt.map_or(Outcome::Open, |doubt| doubt.outcome(env.now)) {

@@ -2,9 +2,9 @@
 
 use super::super::scripted::*;
 use super::BEHIND;
-use crate::Failure;
 use crate::group::{CastOptions, DropReason, Fec, GroupClose, GroupEvent, MemberId, Require, Slow};
 use core::time::Duration;
+use xtp_core::transmit::Failure;
 use xtp_wire::{DiagCode, DiagValue, GnackBlock, Options, ToGroup, ToMember};
 
 fn stage(options: CastOptions) -> (Stage, Actor, Actor) {
@@ -38,7 +38,7 @@ fn a_silent_one_holds_nobody_up_and_is_asked_alone() {
     assert_eq!(stage.position(), 2_000_000, "all of it left");
     let gone = GroupEvent::Laggard(MemberId(1));
     assert!(stage.events.contains(&gone));
-    let stats = stage.engine.cast_stats(stage.now, stage.id).expect("known");
+    let stats = stage.host.cast_stats(stage.now, stage.id).expect("known");
     assert_eq!(stats.acknowledged, 2_000_000);
     let asked = stage
         .heard
@@ -130,7 +130,7 @@ fn a_port_nobody_listens_on_for_three_seconds_is_out() {
         // Whoever is asked there raises the same report.
         let before = core::mem::replace(&mut asked, asked_alone(&stage, other.at));
         if asked > before {
-            stage.engine.failed(stage.now, other.at, Failure::PortUnreachable);
+            stage.host.failed(stage.now, other.at, Failure::PortUnreachable);
         }
         stage.run(10 * MS);
     }
@@ -147,7 +147,7 @@ fn a_port_that_is_unreachable_for_a_moment_is_asked_and_stays() {
     stage.flush();
     let before = asked_alone(&stage, other.at);
     for _ in 0..5 {
-        stage.engine.failed(stage.now, other.at, Failure::PortUnreachable);
+        stage.host.failed(stage.now, other.at, Failure::PortUnreachable);
         stage.run(10 * MS);
     }
     assert_eq!(asked_alone(&stage, other.at) - before, 1, "at once");
@@ -156,7 +156,7 @@ fn a_port_that_is_unreachable_for_a_moment_is_asked_and_stays() {
     assert!(!stage.events.iter().any(lost), "{:?}", stage.events);
     // One that answers is asked anew by what comes later.
     for _ in 0..10 {
-        stage.engine.failed(stage.now, other.at, Failure::PortUnreachable);
+        stage.host.failed(stage.now, other.at, Failure::PortUnreachable);
         let (sent, echo) = (stage.position(), newest(&stage.heard));
         other.status(&mut stage, sent, echo, Options::empty());
         stage.run(SECOND);
@@ -173,7 +173,7 @@ fn who_joins_from_a_port_nobody_listens_on_is_forgotten_earlier() {
     stage.flush();
     let begun = stage.now;
     for _ in 0..3 {
-        stage.engine.failed(stage.now, ghost.at, Failure::PortUnreachable);
+        stage.host.failed(stage.now, ghost.at, Failure::PortUnreachable);
         stage.run(SECOND);
     }
     stage.run(200 * MS);
@@ -266,7 +266,7 @@ fn room_for_a_part_of_a_tag_is_no_room() {
     one.enter(&mut stage);
     other.enter(&mut stage);
     stage.write(room as usize - 1);
-    stage.engine.group_tag(stage.now, stage.id, 7).expect("open");
+    stage.host.tag(stage.now, stage.id, 7).expect("open");
     stage.write(1_000);
     one_answers(&mut stage, &mut one, 1_500 * MS);
     assert!(stage.events.contains(&GroupEvent::Laggard(MemberId(1))));

@@ -31,8 +31,8 @@ mod status;
 mod stream;
 mod terms;
 
-use super::GroupEnv;
-use crate::error::Error;
+use super::PartyEnv;
+use crate::group::GroupError;
 use crate::group::{
     CastOptions, CastStats, Fec, Feedback, Layout, MemberReport, MemberState, Mode, Require, Target, hold,
 };
@@ -79,7 +79,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(options: &CastOptions) -> Result<Self, Error> {
+    fn of(options: &CastOptions) -> Result<Self, GroupError> {
         let maxdata = size::payload(options.datagram) as u32;
         let agreement = options
             .fec
@@ -87,7 +87,7 @@ impl Shape {
             .map(|fec| agreement(&fec, maxdata));
         let layout = match &agreement {
             Some(agreement) => Some(Layout::new(agreement, maxdata, options.window).map_err(|_| {
-                Error::InvalidOption("the code of a group, or a window of less than two blocks")
+                GroupError::InvalidOption("the code of a group, or a window of less than two blocks")
             })?),
             None => None,
         };
@@ -150,14 +150,18 @@ pub(super) struct Transmitter {
 }
 
 impl Transmitter {
-    pub(super) fn new(target: Target, options: CastOptions, env: &mut GroupEnv<'_>) -> Result<Self, Error> {
+    pub(super) fn new(
+        target: Target,
+        options: CastOptions,
+        env: &mut PartyEnv<'_>,
+    ) -> Result<Self, GroupError> {
         check(&target, &options)?;
         let nobody = options.require == Require::Nobody;
         let shape = Shape::of(&options)?;
         let most = shape.most();
         let key = env.fresh_key();
         let mut line = Line::new(&target, key, env.random() as u32);
-        line.protection = env.config.protection();
+        line.protection = env.host.protection;
         if nobody {
             line.modes = Options::NOERR | Options::NOFLOW;
         }
@@ -175,7 +179,7 @@ impl Transmitter {
                 rate: options.rate.octets_per_second,
                 fec: shape.agreement,
                 supplies: options.slow == crate::group::Slow::CatchUp && !nobody,
-                time: env.utc_ms as u32,
+                time: env.host.utc_ms() as u32,
             },
             stream: Stream::new(options.send_capacity, most, shape.layout),
             repair: Repair::new(shape.rows()),
@@ -210,7 +214,7 @@ impl Transmitter {
         datagram: &Datagram<'_>,
         header: &Header,
         said: ToTransmitter<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         self.line.stats.feedback_packets += 1;
         if self.is_over() && !self.is_datagram() {
@@ -262,14 +266,14 @@ impl Transmitter {
         self.replies.push(refusal);
     }
 
-    pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut GroupEnv<'_>) {
+    pub(super) fn port_unreachable(&mut self, peer: SocketAddr, env: &mut PartyEnv<'_>) {
         if !self.is_over() {
             self.doubt_address(peer, env.now);
         }
     }
 
     /// Due timers fire, and what is to be sent goes into `out`.
-    pub(super) fn flush(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn flush(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         if self.released {
             self.abandon(env, out);
             self.leave(env);
@@ -326,9 +330,14 @@ impl Transmitter {
         self.gone
     }
 
-    pub(super) fn send(&mut self, data: Bytes, eom: bool, _env: &mut GroupEnv<'_>) -> Result<usize, Error> {
+    pub(super) fn send(
+        &mut self,
+        data: Bytes,
+        eom: bool,
+        _env: &mut PartyEnv<'_>,
+    ) -> Result<usize, GroupError> {
         if self.message.is_some() || self.is_over() {
-            return Err(Error::WriterClosed);
+            return Err(GroupError::WriterClosed);
         }
         self.stream.write(data, eom)
     }
@@ -340,14 +349,14 @@ impl Transmitter {
         }
     }
 
-    pub(super) fn tag(&mut self, tag: u64, _env: &mut GroupEnv<'_>) -> Result<(), Error> {
+    pub(super) fn tag(&mut self, tag: u64, _env: &mut PartyEnv<'_>) -> Result<(), GroupError> {
         if self.message.is_some() || self.is_over() {
-            return Err(Error::WriterClosed);
+            return Err(GroupError::WriterClosed);
         }
         self.stream.tag(tag)
     }
 
-    pub(super) fn finish(&mut self, _env: &mut GroupEnv<'_>) {
+    pub(super) fn finish(&mut self, _env: &mut PartyEnv<'_>) {
         if self.message.is_none() && !self.stream.closed {
             self.stream.close();
             if self.stream.is_sent() {
@@ -358,7 +367,7 @@ impl Transmitter {
         }
     }
 
-    pub(super) fn reports(&self, env: &GroupEnv<'_>) -> Vec<MemberReport> {
+    pub(super) fn reports(&self, env: &PartyEnv<'_>) -> Vec<MemberReport> {
         self.members.reports(env.now)
     }
 
@@ -372,12 +381,12 @@ impl Transmitter {
         }
     }
 
-    pub(super) fn release(&mut self, _env: &mut GroupEnv<'_>) {
+    pub(super) fn release(&mut self, _env: &mut PartyEnv<'_>) {
         self.released = true;
     }
 
     /// Nobody finds it any more.
-    fn leave(&mut self, env: &mut GroupEnv<'_>) {
+    fn leave(&mut self, env: &mut PartyEnv<'_>) {
         env.forget_key(self.line.key);
         self.members
             .keys()
@@ -441,7 +450,7 @@ impl Transmitter {
     }
 
     /// After somebody's report, or somebody's leaving: what that changes for all.
-    fn after_report(&mut self, env: &mut GroupEnv<'_>) {
+    fn after_report(&mut self, env: &mut PartyEnv<'_>) {
         if self.is_anonymous() {
             // Buckets move the window (§9.17).
         } else if let Some(position) = self.members.acknowledged() {
@@ -491,8 +500,8 @@ fn agreement(fec: &Fec, maxdata: u32) -> FecAgreement {
     }
 }
 
-fn check(target: &Target, options: &CastOptions) -> Result<(), Error> {
-    let invalid = |what| Err(Error::InvalidOption(what));
+fn check(target: &Target, options: &CastOptions) -> Result<(), GroupError> {
+    let invalid = |what| Err(GroupError::InvalidOption(what));
     match target {
         Target::Group(group) if !group.ip().is_multicast() => {
             return invalid("a group has a multicast address");

@@ -9,14 +9,15 @@ use super::losses::Losses;
 use super::members::{Member, Members};
 use super::received::{MEASURED, Received};
 use crate::group::{CastOptions, Require};
-use crate::{CongestionKind, Ecn, Rate};
 use core::time::Duration;
 use std::collections::BTreeMap;
+use xtp_congestion::CongestionKind;
 use xtp_congestion::{Ack, Control, Controller, Lost, Sent};
 use xtp_core::control::ecn::EcnSender;
 use xtp_core::control::pacer::Pacer;
 use xtp_core::control::rate::TokenBucket;
 use xtp_core::time::Time;
+use xtp_core::{Ecn, Rate};
 use xtp_wire::size;
 
 /// The round trip while nothing is known of it.

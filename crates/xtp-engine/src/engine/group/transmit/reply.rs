@@ -1,7 +1,7 @@
 //! Packets to single receivers: where they stand, that the group is over, that they are refused or out (§9.10).
 
 use super::Transmitter;
-use crate::engine::group::{GroupEnv, emit};
+use crate::engine::group::{PartyEnv, emit};
 use core::net::{IpAddr, SocketAddr};
 use std::collections::VecDeque;
 use xtp_core::transmit::{Ecn, Route, TransmitBatch};
@@ -74,7 +74,7 @@ struct Letter {
 
 impl Transmitter {
     /// Sends what waits, so many at most.
-    pub(super) fn send_replies(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn send_replies(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         for _ in 0..A_FLUSH {
             let Some(reply) = self.replies.0.pop_front() else {
                 return;
@@ -104,7 +104,7 @@ impl Transmitter {
         }
     }
 
-    fn say_standing(&mut self, own: u64, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn say_standing(&mut self, own: u64, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         let Some((letter, live)) = self.letter(own, env) else {
             return;
         };
@@ -133,7 +133,7 @@ impl Transmitter {
         self.room = room;
     }
 
-    fn say_end(&mut self, own: u64, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn say_end(&mut self, own: u64, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         if let Some((mut letter, _)) = self.letter(own, env) {
             letter.header.seq = self.stream.nxt;
             letter.header.options = self.line.ending;
@@ -146,7 +146,7 @@ impl Transmitter {
     }
 
     /// A packet to whom this T was given, and its `live`.
-    fn letter(&mut self, own: u64, env: &GroupEnv<'_>) -> Option<(Letter, u64)> {
+    fn letter(&mut self, own: u64, env: &PartyEnv<'_>) -> Option<(Letter, u64)> {
         let lowest = self.lowest_begin();
         if let Some(pending) = self.joins.get_mut(own) {
             pending.sync = pending.sync.wrapping_add(1);

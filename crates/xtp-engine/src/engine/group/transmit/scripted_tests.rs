@@ -1,11 +1,13 @@
-//! An engine with a transmitter, and receivers that are scripts: what they say is made packet by packet.
+//! A host with a transmitter, and receivers that are scripts: what they say is made packet by packet.
 
-use crate::engine::Engine;
+use crate::engine::group::host_testing::Host;
+use crate::group::GroupError;
 use crate::group::{CastOptions, GroupEvent, GroupId, Target};
-use crate::{Datagram, Ecn, EngineConfig, Error, Time, TransmitBatch};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
+use xtp_core::Time;
+use xtp_core::transmit::{Datagram, Ecn, TransmitBatch};
 use xtp_wire::{
     Address, Body, Caps, Control, Diag, DiagCode, DiagValue, ExtendedTraffic, Gnack, GnackBlock, GroupHeader,
     Options, Packet, Spans, Tlv, TlvWriter, ToGroup, ToMember, ToTransmitter, Traffic, Xcntl,
@@ -47,9 +49,9 @@ impl Heard {
     }
 }
 
-/// The engine, its clock, and everything that left.
+/// The host, its clock, and everything that left.
 pub(super) struct Stage {
-    pub(super) engine: Engine,
+    pub(super) host: Host,
     pub(super) id: GroupId,
     pub(super) now: Time,
     pub(super) heard: Vec<Heard>,
@@ -62,15 +64,15 @@ impl Stage {
     }
 
     pub(super) fn to(target: Target, options: CastOptions) -> Self {
-        Self::with(|engine, now| engine.cast(now, target, options))
+        Self::with(|host, now| host.cast(now, target, options))
     }
 
-    pub(super) fn with(begin: impl FnOnce(&mut Engine, Time) -> Result<GroupId, Error>) -> Self {
-        let mut engine = Engine::new(EngineConfig::new([7; 32])).expect("a sound configuration");
+    pub(super) fn with(begin: impl FnOnce(&mut Host, Time) -> Result<GroupId, GroupError>) -> Self {
+        let mut host = Host::new(7);
         let now = Time::ZERO + SECOND;
-        let id = begin(&mut engine, now).expect("sound options");
+        let id = begin(&mut host, now).expect("sound options");
         Self {
-            engine,
+            host,
             id,
             now,
             heard: Vec::new(),
@@ -78,12 +80,12 @@ impl Stage {
         }
     }
 
-    /// Lets time go on, serving the engine whenever it wants.
+    /// Lets time go on, serving the host whenever it wants.
     pub(super) fn run(&mut self, span: Duration) {
         let end = self.now + span;
         loop {
             self.flush();
-            match self.engine.deadline() {
+            match self.host.deadline() {
                 Some(at) if at <= end => self.now = self.now.max(at),
                 _ => break,
             }
@@ -92,12 +94,12 @@ impl Stage {
         self.flush();
     }
 
-    /// Serves the engine until it has nothing to say.
+    /// Serves the host until it has nothing to say.
     pub(super) fn flush(&mut self) {
         for round in 0.. {
             assert!(round < 100_000, "it never comes to rest");
             let mut batch = TransmitBatch::new();
-            self.engine.flush_parties(self.now, &mut batch);
+            self.host.flush(self.now, &mut batch);
             let heard = &mut self.heard;
             batch.for_each_datagram(|train, octets| {
                 heard.push(Heard {
@@ -105,7 +107,7 @@ impl Stage {
                     octets: octets.to_vec(),
                 });
             });
-            while let Some((_, event)) = self.engine.poll_group_event() {
+            while let Some((_, event)) = self.host.poll_event() {
                 self.events.push(event);
             }
             if batch.is_empty() {
@@ -116,18 +118,18 @@ impl Stage {
 
     /// How much of the stream was sent.
     pub(super) fn position(&mut self) -> u64 {
-        self.engine.cast_stats(self.now, self.id).expect("known").position
+        self.host.cast_stats(self.now, self.id).expect("known").position
     }
 
     pub(super) fn write(&mut self, octets: usize) -> usize {
         let data: Vec<u8> = (0..octets).map(|at| (at % 251) as u8).collect();
-        self.engine
-            .group_send(self.now, self.id, Bytes::from(data), false)
+        self.host
+            .send(self.now, self.id, Bytes::from(data), false)
             .expect("open")
     }
 
     pub(super) fn finish(&mut self) {
-        self.engine.group_finish(self.now, self.id).expect("known");
+        self.host.finish(self.now, self.id).expect("known");
     }
 
     /// Hands in a packet that came from `src`.
@@ -141,7 +143,7 @@ impl Stage {
             data: &octets,
             backing: None,
         };
-        self.engine.receive(self.now, datagram);
+        self.host.receive(self.now, datagram);
     }
 
     /// What left for the group since this was asked last, and for members.

@@ -3,7 +3,7 @@
 use super::Transmitter;
 use super::poll::Situation;
 use super::stream::Portion;
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::{Feedback, Stretch};
 use xtp_core::time::Time;
 use xtp_core::transmit::TransmitBatch;
@@ -51,7 +51,7 @@ impl Transmitter {
     }
 
     /// Repairs and new octets, as far as rate, window and credit allow, and no more than a train.
-    pub(super) fn send_stream(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn send_stream(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         self.say_rows(env, out);
         let now = env.now;
         self.rate.refill(now);
@@ -85,7 +85,7 @@ impl Transmitter {
     }
 
     /// Word of rows that were added to those that wait.
-    fn say_rows(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn say_rows(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         while self.repair.has_news() {
             let mut blocks = core::mem::take(&mut self.blocks);
             self.repair.news(&self.stream, &mut blocks);
@@ -238,7 +238,7 @@ impl Transmitter {
     }
 
     /// Polls that are due: of a slice, and of the pacemaker alone.
-    pub(super) fn say_polls(&mut self, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    pub(super) fn say_polls(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         if self.poll_at().is_none_or(|at| at > env.now) {
             return;
         }
@@ -279,7 +279,7 @@ impl Transmitter {
     }
 
     /// The poll of whoever has this key.
-    fn ask_alone(&mut self, key: u64, feedback: &Feedback, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn ask_alone(&mut self, key: u64, feedback: &Feedback, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         let poll = self.polls.alone(key, feedback, self.line.next_sync(), env.now);
         self.say_poll(poll, env, out);
     }
@@ -290,7 +290,7 @@ impl Transmitter {
         holders.map(|(_, member)| member.key)
     }
 
-    fn say_poll(&mut self, poll: GroupPoll, env: &mut GroupEnv<'_>, out: &mut TransmitBatch) {
+    fn say_poll(&mut self, poll: GroupPoll, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
         let mut options = Options::empty();
         options.set(Options::DREQ, self.asks_for_delivery());
         let at = (self.stream.nxt, options);

@@ -3,7 +3,7 @@
 use super::rate::RateControl;
 use super::repair::Repair;
 use super::{Shape, Transmitter};
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use core::net::SocketAddr;
 use xtp_core::path::LEAST_DATAGRAM;
 
@@ -15,7 +15,7 @@ impl Transmitter {
         &mut self,
         peer: SocketAddr,
         octets: usize,
-        env: &GroupEnv<'_>,
+        env: &PartyEnv<'_>,
     ) -> bool {
         let octets = octets.max(LEAST_DATAGRAM);
         let begun = self.stream.nxt > 0 || self.members.len() > 0 || self.joins.len() > 0;

@@ -3,7 +3,7 @@
 use super::Transmitter;
 use super::hearing::Shown;
 use super::reply::Reply;
-use crate::engine::group::GroupEnv;
+use crate::engine::group::PartyEnv;
 use crate::group::{DropReason, GroupEvent, MemberId, MemberState};
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -130,7 +130,7 @@ impl Transmitter {
         src: SocketAddr,
         header: &Header,
         report: &Report<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         let own = header.key.value();
         let control = report.control;
@@ -277,7 +277,7 @@ impl Transmitter {
     }
 
     /// A member has everything and says so. It is let go at once: whatever others still lack is no matter of its (§9.10).
-    fn done(&mut self, index: u32, env: &mut GroupEnv<'_>) {
+    fn done(&mut self, index: u32, env: &mut PartyEnv<'_>) {
         let member = self.members.get(index);
         let (own, lagged) = (member.own, member.lagged);
         self.members.turn(index, MemberState::Done(lagged), env.now);
@@ -292,7 +292,7 @@ impl Transmitter {
         src: SocketAddr,
         header: &Header,
         diag: &Diag<'_>,
-        env: &mut GroupEnv<'_>,
+        env: &mut PartyEnv<'_>,
     ) {
         let own = header.key.value();
         let Some(index) = self.members.by_own(own) else {

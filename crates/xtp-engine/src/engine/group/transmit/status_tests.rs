@@ -35,7 +35,7 @@ fn rows(stage: &Stage) -> usize {
 
 fn acknowledged(stage: &mut Stage) -> u64 {
     stage
-        .engine
+        .host
         .cast_stats(stage.now, stage.id)
         .expect("known")
         .acknowledged
@@ -64,7 +64,7 @@ fn a_round_trip_of_joining_is_forgotten_with_the_first_answer() {
     let mut one = Actor::new(1, stage.key());
     one.enter_after(&mut stage, 30 * MS);
     let round_trip = |stage: &mut Stage| {
-        let stats = stage.engine.cast_stats(stage.now, stage.id).expect("known");
+        let stats = stage.host.cast_stats(stage.now, stage.id).expect("known");
         stats.round_trip.expect("measured")
     };
     assert_eq!(round_trip(&mut stage), 30 * MS);
@@ -179,7 +179,7 @@ fn who_rejects_is_out_with_its_words() {
     let (mut stage, mut one, _) = stage(true);
     one.reject(&mut stage, &"because ".repeat(60));
     stage.flush();
-    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    let reports = stage.host.members(stage.now, stage.id).expect("known");
     assert_eq!(reports[0].state, MemberState::Dropped(DropReason::Rejected));
     assert!(reports[0].text.starts_with("because") && reports[0].text.len() <= 255);
 }

@@ -1,6 +1,6 @@
 //! What the user wrote: cut at the borders of symbols, sent in order, kept for repair (§9.10).
 
-use crate::error::Error;
+use crate::group::GroupError;
 use crate::group::{DESCRIPTOR_LEN, Descriptor, Layout, Mark, Symbol};
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
@@ -110,9 +110,9 @@ impl Stream {
     }
 
     /// Takes what there is room for.
-    pub(super) fn write(&mut self, mut data: Bytes, eom: bool) -> Result<usize, Error> {
+    pub(super) fn write(&mut self, mut data: Bytes, eom: bool) -> Result<usize, GroupError> {
         if self.closed {
-            return Err(Error::WriterClosed);
+            return Err(GroupError::WriterClosed);
         }
         let offered = data.len();
         let taken = offered.min(usize::try_from(self.writable()).unwrap_or(usize::MAX));
@@ -133,9 +133,9 @@ impl Stream {
         }
     }
 
-    pub(super) fn tag(&mut self, tag: u64) -> Result<(), Error> {
+    pub(super) fn tag(&mut self, tag: u64) -> Result<(), GroupError> {
         if self.closed {
-            return Err(Error::WriterClosed);
+            return Err(GroupError::WriterClosed);
         }
         self.queue.push_tag(tag);
         Ok(())

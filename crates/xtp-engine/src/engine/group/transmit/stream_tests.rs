@@ -111,7 +111,7 @@ fn room_is_what_was_not_sent_and_more_than_that_is_not_taken() {
     assert!(stream.has_room_again());
     assert!(!stream.has_room_again(), "said once");
     stream.close();
-    assert_eq!(stream.write(Bytes::new(), false), Err(Error::WriterClosed));
+    assert_eq!(stream.write(Bytes::new(), false), Err(GroupError::WriterClosed));
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use super::scripted::*;
 use crate::group::{CastOptions, Fec, GroupClose, GroupEvent, MemberId, MemberState, Require, Target};
-use crate::{Failure, Rate, TransmitBatch};
 use core::net::SocketAddr;
+use xtp_core::Rate;
+use xtp_core::transmit::{Failure, TransmitBatch};
 use xtp_wire::{GnackBlock, GroupTerms, Options, ToGroup, Traffic};
 
 fn options() -> CastOptions {
@@ -54,7 +55,7 @@ fn a_stream_to_one_member() {
             GroupEvent::Closed(GroupClose::Normal)
         ]
     );
-    let reports = stage.engine.group_members(stage.now, stage.id).expect("known");
+    let reports = stage.host.members(stage.now, stage.id).expect("known");
     assert_eq!(reports[0].state, MemberState::Done(false));
 }
 
@@ -68,7 +69,7 @@ fn packets_become_shorter_until_a_receiver_has_joined() {
     stage.take();
     let says = |stage: &mut Stage, peer, octets| {
         let octets = Some(octets);
-        stage.engine.failed(stage.now, peer, Failure::TooBig { octets })
+        stage.host.failed(stage.now, peer, Failure::TooBig { octets })
     };
     assert!(!says(&mut stage, host(9), 600), "another path");
     assert!(says(&mut stage, group(), 600));
@@ -220,10 +221,10 @@ fn one_train_is_followed_by_the_next_at_once() {
     });
     stage.write(50_000);
     let mut batch = TransmitBatch::new();
-    stage.engine.flush_parties(stage.now, &mut batch);
+    stage.host.flush(stage.now, &mut batch);
     let position = stage.position();
     assert!((20_000..30_000).contains(&position), "{position}");
-    let due = stage.engine.deadline();
+    let due = stage.host.deadline();
     assert!(due.is_some_and(|at| at <= stage.now), "{due:?}");
 }
 
