@@ -220,7 +220,14 @@ fn host_triple() -> Result<String, String> {
 /// Whether the source of a target names this crate, or the pair of engines that targets share, which does.
 fn names(text: &str, package: &str) -> bool {
     let shared = text.contains("xtp_fuzz")
-        && ["xtp-core", "xtp-congestion", "xtp-engine", "xtp-wire"].contains(&package);
+        && [
+            "xtp-core",
+            "xtp-congestion",
+            "xtp-group",
+            "xtp-engine",
+            "xtp-wire",
+        ]
+        .contains(&package);
     shared || text.contains(&format!("{}::", package.replace('-', "_")))
 }
 

@@ -43,7 +43,7 @@ fn a_target_uses_what_it_names_and_what_its_helpers_do() {
     assert!(used("wire_packet", "crates/xtp-wire/src/header.rs"));
     assert!(!used("wire_packet", "crates/xtp-wire/tests/errors.rs"));
     assert!(!used("wire_packet", "crates/xtp-engine/src/lib.rs"));
-    assert!(used("engine_groups", "crates/xtp-engine/src/group/mod.rs"));
+    assert!(used("engine_groups", "crates/xtp-group/src/lib.rs"));
     assert!(used("engine_groups", "crates/xtp-wire/src/header.rs"));
     assert!(used("wire_packet", "fuzz/src/lib.rs"));
     assert!(used("wire_packet", "fuzz/corpus/wire_packet/data"));

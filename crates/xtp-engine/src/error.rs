@@ -1,6 +1,6 @@
 //! Typed errors, each saying what to do, and the ways an association ends.
 
-use crate::group::GroupError;
+use xtp_group::GroupError;
 
 pub use xtp_wire::DiagReason;
 

@@ -11,7 +11,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("xtp-link", &[]),
     ("xtp-core", &["xtp-wire"]),
     ("xtp-congestion", &["xtp-core", "xtp-wire"]),
-    ("xtp-engine", &["xtp-congestion", "xtp-core", "xtp-wire"]),
+    ("xtp-group", &["xtp-congestion", "xtp-core", "xtp-wire"]),
+    (
+        "xtp-engine",
+        &["xtp-congestion", "xtp-core", "xtp-group", "xtp-wire"],
+    ),
     ("xtp-transport", &["xtp-engine", "xtp-io", "xtp-wire"]),
     ("xtp-sim", &["xtp-engine", "xtp-link", "xtp-wire"]),
     // `xtp sim` is a command like the others; the simulator sits beside, not below.
@@ -51,7 +55,13 @@ const IMPURE: &[&str] = &[
 ];
 
 /// Crates whose normal dependencies must not be [`IMPURE`].
-const PURE: &[&str] = &["xtp-wire", "xtp-core", "xtp-congestion", "xtp-engine"];
+const PURE: &[&str] = &[
+    "xtp-wire",
+    "xtp-core",
+    "xtp-congestion",
+    "xtp-group",
+    "xtp-engine",
+];
 
 pub(super) fn check(file: &Source, findings: &mut Vec<Finding>) {
     let Some(name) = package_name(file) else { return };

@@ -37,7 +37,7 @@ fn option_bits_are_for_those_who_carry_out_the_rules() {
     let text = "//! A.\nlet ends = options.contains(Options::END);\nlet all = Options::empty();\nlet more = Options::ENDS;\n";
     for path in [
         "crates/xtp-engine/src/context/close.rs",
-        "crates/xtp-engine/src/engine/group/transmit/close.rs",
+        "crates/xtp-group/src/transmit/close.rs",
         "crates/xtp-engine/src/engine/responder/first.rs",
         "crates/xtp-engine/src/engine/initiator.rs",
         "crates/xtp-engine/src/admit/tombstone.rs",

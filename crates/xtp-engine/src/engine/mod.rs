@@ -3,7 +3,7 @@
 //! Stages: `input` (demultiplexing), `admission` and `places` (FIRST), `opening` and `command` (the user's calls), `turn` (flush, and
 //! what became of contexts), `replies` (packets without a context), `view` (questions). Associations of one message without a
 //! context: `pending`, `initiator`, `responder`, `retained`; pending receives: `expected`, `exchange`, `matching`; the fast path:
-//! `express`. Stores: `slab`, `parking`, `time_waits`, `memory`, `peers`, `serials`, `routes`, `assembling`. Parties of groups: `group`.
+//! `express`. Stores: `slab`, `parking`, `time_waits`, `memory`, `peers`, `serials`, `routes`, `assembling`. Groups: `groups`.
 
 mod admission;
 mod assembling;
@@ -11,7 +11,6 @@ mod command;
 mod exchange;
 mod expected;
 mod express;
-mod group;
 mod groups;
 mod initiator;
 mod input;
@@ -48,7 +47,6 @@ mod responders_tests;
 
 pub(crate) use exchange::Next;
 pub(crate) use expected::Delivery;
-pub(crate) use group::{Fetch, Supplied, Supply};
 pub use responder::Welcomed;
 pub use stores::Store;
 pub use view::ContextView;
@@ -80,6 +78,7 @@ use xtp_core::time::Time;
 use xtp_core::time::deadlines::Deadlines;
 use xtp_core::time::schedule::Scheduler;
 use xtp_core::transmit::TransmitBatch;
+use xtp_group::Groups;
 
 /// The protocol state of one carrier socket: sans I/O, deterministic, driven by its caller.
 ///
@@ -140,7 +139,7 @@ pub struct Engine {
     trains: express::Trains,
     /// Slot of the context that was delivered something last.
     heard: u32,
-    groups: group::Groups,
+    groups: Groups,
     catch_ups: groups::catch_up::CatchUps,
     stats: EngineStats,
     client: u64,
@@ -182,7 +181,7 @@ impl Engine {
         );
         let client = rng.next_u64();
         Ok(Self {
-            groups: group::Groups::new(config.entropy),
+            groups: Groups::new(config.entropy),
             catch_ups: groups::catch_up::CatchUps::default(),
             demux,
             at_most_once,

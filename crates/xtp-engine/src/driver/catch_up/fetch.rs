@@ -1,6 +1,6 @@
 //! A receiver's side of catch-ups: says which ranges it lacks, and puts their octets where they belong.
 
-use crate::engine::{Engine, Fetch};
+use crate::engine::Engine;
 use crate::error::{CloseReason, DiagReason};
 use crate::event::{ContextId, Read};
 use crate::group::GroupId;
@@ -9,6 +9,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use std::collections::VecDeque;
 use xtp_core::time::Time;
+use xtp_group::Fetch;
 use xtp_wire::{DiagValue, GroupPoint, MissingRange};
 
 /// How soon a refused catch-up is tried again at first, and at the latest: after half of that at least.

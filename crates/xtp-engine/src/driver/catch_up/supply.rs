@@ -1,6 +1,6 @@
 //! A transmitter's side of catch-ups: ranges in, their octets out. What is no longer kept its user is asked for.
 
-use crate::engine::{Engine, Supplied, Supply};
+use crate::engine::Engine;
 use crate::event::{ContextId, Read};
 use crate::group::{GroupId, HistoryItem};
 use crate::options::Setting;
@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use xtp_core::Rate;
 use xtp_core::time::Time;
+use xtp_group::{Supplied, Supply};
 use xtp_wire::{RangeReader, TAG_LEN};
 
 /// Ranges that wait to be supplied: what is behind them is read when there is room again.

@@ -4,7 +4,6 @@
 //! party.
 
 use crate::engine::Engine;
-use crate::engine::{Fetch, Supplied};
 use crate::error::Error;
 use crate::event::{ContextId, ListenerId};
 use crate::group::{GroupId, MemberId};
@@ -13,6 +12,7 @@ use bytes::Bytes;
 use core::net::SocketAddr;
 use smallvec::SmallVec;
 use xtp_core::time::Time;
+use xtp_group::{Fetch, Supplied};
 use xtp_wire::{DiagValue, GroupPoint};
 
 /// Catch-ups that one transmitter serves at a time.

@@ -7,11 +7,11 @@ pub(super) mod catch_up;
 mod command;
 
 use super::Engine;
-use super::group::{GroupEnv, Groups, TakenKeys};
 use crate::demux::Demux;
 use core::net::SocketAddr;
 use xtp_core::time::Time;
 use xtp_core::transmit::{Datagram, TransmitBatch};
+use xtp_group::{GroupEnv, Groups, TakenKeys};
 use xtp_wire::Packet;
 
 impl TakenKeys for Demux {

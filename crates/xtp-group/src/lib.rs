@@ -1,0 +1,44 @@
+//! Groups of XTP: one transmitter, many receivers (§9.1).
+//!
+//! Made for `xtp-engine`; programs use the crate `xtp`. [`Groups`] holds the parties of one endpoint: transmitters (`transmit`),
+//! receivers (`receive`), and listeners that make a receiver for each transmitter (`groups`). They see of their endpoint what
+//! [`GroupEnv`] holds. The other modules are what parties compute, tested by themselves and several against a naive model:
+//! parity, what each member has, what is missing, what is under way, and when a member answers.
+#![forbid(unsafe_code)]
+
+mod bucket;
+mod emit;
+mod error;
+mod event;
+mod feedback;
+mod field;
+mod groups;
+mod history;
+mod layout;
+mod members;
+mod options;
+mod parity;
+mod receive;
+mod reporting;
+mod rows;
+mod symbol;
+mod transmit;
+mod union;
+
+pub use bucket::{Bucket, Buckets, MOST_MEMBERS, Reply};
+pub use error::GroupError;
+pub use event::{
+    CastStats, DropReason, GroupClose, GroupEvent, GroupId, MemberId, MemberReport, MemberState,
+    SubscriptionStats,
+};
+pub use feedback::{Feedback, LONGEST, hold};
+pub use groups::{Fetch, GroupEnv, Groups, Supplied, Supply, TakenKeys};
+pub use history::HistoryItem;
+pub use layout::{Layout, LayoutError, RowPlace, SymbolPlace};
+pub use members::{MemberIndex, Place};
+pub use options::{BucketOptions, CastOptions, Cycle, Fec, JoinOptions, Mode, Require, Slow, Target};
+pub use parity::{Decoder, encode_row};
+pub use reporting::{Progress, QuietBlocks};
+pub use rows::{NextRow, RowAccount};
+pub use symbol::{DESCRIPTOR_LEN, Descriptor, MARKS, Mark, Symbol};
+pub use union::{MissingUnion, Stretch};
