@@ -163,6 +163,7 @@ pub(super) const STEPS: [Step; 27] = [
             let places = [
                 "crates/xtp-core/src/",
                 "crates/xtp-congestion/src/",
+                "crates/xtp-group/src/",
                 "crates/xtp-engine/src/",
                 "crates/xtp-sim/src/",
                 "xtask/src/coverage/",
@@ -255,6 +256,7 @@ pub(super) const STEPS: [Step; 27] = [
                 "crates/xtp-io/",
                 "crates/xtp-core/",
                 "crates/xtp-congestion/",
+                "crates/xtp-group/",
                 "crates/xtp-engine/",
                 "crates/xtp-wire/",
             ];

@@ -16,13 +16,14 @@ use lcov::FileLines;
 use tools::Tools;
 
 /// The folders whose files count: the engine's crates.
-const COVERED: [&str; 3] = [
+const COVERED: [&str; 4] = [
     "crates/xtp-core/src/",
     "crates/xtp-congestion/src/",
+    "crates/xtp-group/src/",
     "crates/xtp-engine/src/",
 ];
-/// Files that may stay below the limit of a file, and why; they count among all lines.
-const EXCUSED: [(&str, &str); 17] = [
+/// Files that may stay below the limit of a file, and why; they count among all lines. Below `src`, or below `crates` where that is not enough.
+const EXCUSED: [(&str, &str); 16] = [
     (
         "admit/list.rs",
         "more than a thousand records of a kind: admit/list_tests.rs, crates/xtp/tests/flood.rs",
@@ -40,22 +41,22 @@ const EXCUSED: [(&str, &str); 17] = [
         "peers of 1995, and refusals without a name: tests/rules/fall_back.rs",
     ),
     (
-        "engine/group/transmit/shrink.rs",
-        "a path that turns out narrower before the first join: engine/group/transmit/transmit_tests.rs",
+        "transmit/shrink.rs",
+        "a path that turns out narrower before the first join: transmit/transmit_tests.rs",
     ),
     (
-        "engine/group/audience.rs",
+        "groups/audience.rs",
         "several transmitters of one group: tests/groups/listeners.rs, xtp-sim/tests/proof/chat.rs",
     ),
     (
-        "engine/group/receive/place.rs",
+        "receive/place.rs",
         "several transmitters of one group: tests/groups/listeners.rs, xtp-sim/tests/proof/chat.rs",
     ),
     (
-        "engine/group/transmit/close.rs",
+        "transmit/close.rs",
         "receivers that have no place: tests/groups/listeners.rs",
     ),
-    ("engine/group/tombstones.rs", "more groups than a seed draws"),
+    ("groups/tombstones.rs", "more groups than a seed draws"),
     ("engine/view.rs", "questions of facades: engine/view_tests.rs"),
     (
         "engine/matching.rs",
@@ -67,9 +68,8 @@ const EXCUSED: [(&str, &str); 17] = [
     ),
     ("error.rs", "words of a rejection: tests/refusals.rs"),
     ("event.rs", "a number for facades"),
-    ("group/event.rs", "a number for facades"),
-    ("group/members.rs", "more members than a seed draws"),
-    ("group/options.rs", "conversions for facades"),
+    ("xtp-group/src/members.rs", "more members than a seed draws"),
+    ("xtp-group/src/options.rs", "conversions for facades"),
 ];
 /// Classes of seeds, as `seeds` names them: associations, and groups.
 const CLASSES: [Option<&str>; 2] = [None, Some("--cast")];
@@ -201,7 +201,10 @@ fn report(files: &[FileLines], arguments: &Arguments) -> Result<(), String> {
     for file in files {
         let inside = |folder: &&str| file.path.strip_prefix(folder);
         let name = COVERED.iter().find_map(inside).unwrap_or(&file.path);
-        let excuse = EXCUSED.iter().find(|(excused, _)| *excused == name);
+        let long = file.path.strip_prefix("crates/");
+        let excuse = EXCUSED
+            .iter()
+            .find(|(excused, _)| *excused == name || Some(*excused) == long);
         let remark = match (file.percent() < arguments.file, excuse) {
             (false, _) => String::new(),
             (true, Some((_, why))) => format!("  excused: {why}"),

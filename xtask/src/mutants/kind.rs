@@ -54,7 +54,7 @@ impl Kind {
         match self {
             Self::Wire => &["xtp-wire"],
             Self::Engine => &["xtp-engine"],
-            Self::Units => &["xtp-core", "xtp-congestion", "xtp-engine"],
+            Self::Units => &["xtp-core", "xtp-congestion", "xtp-group", "xtp-engine"],
             Self::Seeds | Self::Proofs => &["xtp-sim"],
             Self::Sockets => &["xtp-io"],
             Self::Facade => &["xtp"],
@@ -88,7 +88,9 @@ impl Kind {
     pub(super) fn of_program(package: &str, name: &str) -> Option<Self> {
         match (package, name) {
             ("xtp-wire", _) => Some(Self::Wire),
-            ("xtp-core" | "xtp-congestion", _) | ("xtp-engine", "src/lib.rs") => Some(Self::Units),
+            ("xtp-core" | "xtp-congestion" | "xtp-group", _) | ("xtp-engine", "src/lib.rs") => {
+                Some(Self::Units)
+            }
             ("xtp-engine", _) => Some(Self::Engine),
             ("xtp-sim", SEEDS) => Some(Self::Seeds),
             ("xtp-sim", _) => Some(Self::Proofs),

@@ -8,10 +8,11 @@ use super::resolve;
 use super::rewrite::rewrite;
 
 /// The crates whose tests and programs are the killers; those they depend on are copied with them.
-pub(super) const TESTED: [&str; 8] = [
+pub(super) const TESTED: [&str; 9] = [
     "xtp-wire",
     "xtp-core",
     "xtp-congestion",
+    "xtp-group",
     "xtp-engine",
     "xtp-sim",
     "xtp-io",
