@@ -13,7 +13,7 @@ use xtp_wire::serial_gt;
 use xtp_core::Time;
 
 /// Most members of a group with buckets: their numbers are bits.
-pub const MOST_MEMBERS: u32 = 64;
+pub(crate) const MOST_MEMBERS: u32 = 64;
 /// Ranges that a bucket keeps; of more it forgets the highest, which are then repaired in vain at worst.
 const MOST_RANGES: usize = 64;
 
@@ -22,7 +22,7 @@ type Ranges = SmallVec<[(u64, u64); 4]>;
 
 /// What one member says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub(crate) struct Reply {
     /// Its number, below 64.
     pub member: u32,
     /// The newest packet it has seen.
@@ -41,7 +41,7 @@ impl Reply {
     /// Whether `mine`, that still waits, would tell nothing that this heard one did not: it is as new, and claims as little
     /// of everything. Not to be asked about the questions of a close, in which each is to be heard.
     #[must_use]
-    pub fn says_it_all(&self, mine: &Self) -> bool {
+    pub(crate) fn says_it_all(&self, mine: &Self) -> bool {
         let as_new = !serial_gt(mine.echo, self.echo);
         let mine_held = mine.held();
         let within =
@@ -58,7 +58,7 @@ impl Reply {
 
 /// What came on one question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bucket {
+pub(crate) struct Bucket {
     /// Number of the packet that asked.
     pub sync: u32,
     /// When it left.
@@ -97,7 +97,7 @@ impl Bucket {
 
     /// What everybody who answered has beyond [`rseq`](Self::rseq).
     #[must_use]
-    pub fn spans(&self) -> SmallVec<[(u64, u64); 4]> {
+    pub(crate) fn spans(&self) -> SmallVec<[(u64, u64); 4]> {
         let beyond = self.held.iter().filter(|(_, right)| *right > self.rseq);
         beyond
             .map(|(left, right)| (*left.max(&self.rseq), *right))
@@ -126,7 +126,7 @@ fn both(one: &[(u64, u64)], other: &[(u64, u64)]) -> Ranges {
 
 /// The buckets of a group, oldest first.
 #[derive(Debug, Clone)]
-pub struct Buckets {
+pub(crate) struct Buckets {
     count: usize,
     ring: VecDeque<Bucket>,
 }
@@ -134,7 +134,7 @@ pub struct Buckets {
 impl Buckets {
     /// So many, at least 1.
     #[must_use]
-    pub fn new(count: usize) -> Self {
+    pub(crate) fn new(count: usize) -> Self {
         Self {
             count: count.max(1),
             ring: VecDeque::new(),
@@ -143,7 +143,7 @@ impl Buckets {
 
     /// Opens one for the question that leaves in packet `sync`. If there are as many as there may be, the oldest gives way; it
     /// is returned if anybody answered.
-    pub fn open(&mut self, sync: u32, now: Time) -> Option<Bucket> {
+    pub(crate) fn open(&mut self, sync: u32, now: Time) -> Option<Bucket> {
         let full = self.ring.len() == self.count;
         let oldest = if full { self.ring.pop_front() } else { None };
         self.ring.push_back(Bucket::new(sync, now));
@@ -151,7 +151,7 @@ impl Buckets {
     }
 
     /// Files a reply in the newest bucket whose question its sender has seen; whether there was one.
-    pub fn reply(&mut self, reply: &Reply) -> bool {
+    pub(crate) fn reply(&mut self, reply: &Reply) -> bool {
         let known = reply.member < MOST_MEMBERS;
         let seen = |bucket: &&mut Bucket| known && !serial_gt(bucket.sync, reply.echo);
         let bucket = self.ring.iter_mut().rev().find(seen);
@@ -160,35 +160,27 @@ impl Buckets {
 
     /// Takes the oldest bucket if it is ripe: all of `members` answered, or it is older than `patience`. As long as nobody
     /// answered any question they stay: answers may be later than anybody thought.
-    pub fn ripe(&mut self, now: Time, members: u64, patience: Duration) -> Option<Bucket> {
+    pub(crate) fn ripe(&mut self, now: Time, members: u64, patience: Duration) -> Option<Bucket> {
         let oldest = self.ring.front().filter(|_| !self.is_unanswered())?;
         is_ripe(oldest, now, members, patience).then(|| self.ring.pop_front())?
     }
 
     /// Whether there is one, and nobody answered any question that is left.
     #[must_use]
-    pub fn is_unanswered(&self) -> bool {
+    pub(crate) fn is_unanswered(&self) -> bool {
         !self.ring.is_empty() && self.ring.iter().all(|bucket| bucket.answered == 0)
-    }
-
-    /// Whether some bucket waits for answers: while one does, a blocked transmitter opens no other.
-    #[must_use]
-    pub fn has_unripe(&self, now: Time, members: u64, patience: Duration) -> bool {
-        self.ring
-            .iter()
-            .any(|bucket| !is_ripe(bucket, now, members, patience))
     }
 
     /// When all are ripe if nobody answers any more; `None` if all of `members` answered every question.
     #[must_use]
-    pub fn all_ripe_at(&self, members: u64, patience: Duration) -> Option<Time> {
+    pub(crate) fn all_ripe_at(&self, members: u64, patience: Duration) -> Option<Time> {
         let unanswered = self.ring.iter().filter(|bucket| members & !bucket.answered != 0);
         unanswered.map(|bucket| bucket.opened + patience).max()
     }
 
     /// When the oldest becomes ripe whoever answers; `None` if there is none, or nobody answered any.
     #[must_use]
-    pub fn deadline(&self, patience: Duration) -> Option<Time> {
+    pub(crate) fn deadline(&self, patience: Duration) -> Option<Time> {
         let oldest = self.ring.front().filter(|_| !self.is_unanswered());
         oldest.map(|bucket| bucket.opened + patience)
     }

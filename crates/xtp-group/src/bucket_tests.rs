@@ -62,7 +62,6 @@ fn ripe_are_the_oldest_first() {
         None,
         "the oldest waits for both"
     );
-    assert!(buckets.has_unripe(start + MS * 9, 0b11, patience));
     assert_eq!(buckets.deadline(patience), Some(start + MS * 10));
     let late = buckets
         .ripe(start + MS * 10, 0b11, patience)
@@ -72,7 +71,6 @@ fn ripe_are_the_oldest_first() {
         .ripe(start + MS * 10, 0b11, patience)
         .expect("both answered");
     assert_eq!((full.answered, full.rseq), (0b11, 7));
-    assert!(!buckets.has_unripe(start, 0b11, patience), "there is none");
 }
 
 #[test]
@@ -257,7 +255,6 @@ proptest! {
             }
             let open = model.open();
             prop_assert_eq!(buckets.is_unanswered(), !open.is_empty() && open.iter().all(|one| one.who() == 0));
-            prop_assert_eq!(buckets.has_unripe(now, 0b11, PATIENCE), open.iter().any(|one| !one.is_ripe(now, 0b11)));
             let late = open.iter().filter(|one| one.who() & 0b11 != 0b11).map(|one| one.at + PATIENCE).max();
             prop_assert_eq!(buckets.all_ripe_at(0b11, PATIENCE), late);
             let first = open.first().filter(|_| !buckets.is_unanswered()).map(|one| one.at + PATIENCE);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use xtp_wire::GroupPoll;
 
 /// No delay is longer, whatever the transmitter says.
-pub const LONGEST: Duration = Duration::from_secs(60);
+pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 /// Groups of no more members than this answer at once.
 const SMALL: u32 = 4;
 /// One slice is asked over no longer time than this, if that is more than two round trips.
@@ -140,7 +140,7 @@ impl Feedback {
 /// What the transmitter tells as `hold`: the time of an eighth of the window while data flows, not below four round trips, and not
 /// above a quarter of a second unless those are.
 #[must_use]
-pub fn hold(round_trip: Duration, eighth_of_window: Option<Duration>) -> Duration {
+pub(crate) fn hold(round_trip: Duration, eighth_of_window: Option<Duration>) -> Duration {
     let least = 4 * round_trip.min(LONGEST);
     eighth_of_window.map_or(least, |time| time.min(HOLD).max(least))
 }

@@ -6,7 +6,7 @@ use xtp_wire::{FecAgreement, Parity};
 /// Why a code can not be used, or a row not be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
-pub enum LayoutError {
+pub(crate) enum LayoutError {
     /// Numbers that no code has, or that do not fit a packet.
     #[error("no code has these numbers")]
     NoCode,
@@ -35,7 +35,7 @@ pub enum LayoutError {
 
 /// The agreed code of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
     symbols: u8,
     rows: u8,
     symbol_len: u16,
@@ -44,7 +44,7 @@ pub struct Layout {
 
 /// A place in the stream: offset octets into a symbol of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct SymbolPlace {
+pub(crate) struct SymbolPlace {
     /// Which block.
     pub block: u32,
     /// Which symbol of it.
@@ -55,7 +55,7 @@ pub struct SymbolPlace {
 
 /// What a PARITY packet is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct RowPlace {
+pub(crate) struct RowPlace {
     /// Which block.
     pub block: u32,
     /// How many symbols it has.
@@ -76,7 +76,7 @@ impl Layout {
     /// # Errors
     ///
     /// The first five of [`LayoutError`].
-    pub fn new(agreement: &FecAgreement, maxdata: u32, room: u64) -> Result<Self, LayoutError> {
+    pub(crate) fn new(agreement: &FecAgreement, maxdata: u32, room: u64) -> Result<Self, LayoutError> {
         agreement.check(maxdata).map_err(|_| LayoutError::NoCode)?;
         if agreement.scheme != Parity::SCHEME_BYTES {
             return Err(LayoutError::Scheme(agreement.scheme));
@@ -102,25 +102,25 @@ impl Layout {
 
     /// Octets of a block.
     #[must_use]
-    pub fn block_len(&self) -> u64 {
+    pub(crate) fn block_len(&self) -> u64 {
         u64::from(self.symbols) * u64::from(self.symbol_len)
     }
 
     /// Octets of a symbol.
     #[must_use]
-    pub const fn symbol_len(&self) -> u16 {
+    pub(crate) const fn symbol_len(&self) -> u16 {
         self.symbol_len
     }
 
     /// Parity rows of a block.
     #[must_use]
-    pub const fn rows(&self) -> u8 {
+    pub(crate) const fn rows(&self) -> u8 {
         self.rows
     }
 
     /// Where a position lies; `None` before the first block and beyond the last that can be counted.
     #[must_use]
-    pub fn place(&self, position: u64) -> Option<SymbolPlace> {
+    pub(crate) fn place(&self, position: u64) -> Option<SymbolPlace> {
         let into = position.checked_sub(self.origin)?;
         let (block, into) = (into / self.block_len(), into % self.block_len());
         let symbol_len = u64::from(self.symbol_len);
@@ -133,13 +133,13 @@ impl Layout {
 
     /// Position of the first octet of a block.
     #[must_use]
-    pub fn start(&self, block: u32) -> u64 {
+    pub(crate) fn start(&self, block: u32) -> u64 {
         self.origin + u64::from(block) * self.block_len()
     }
 
     /// Symbols of a block of a stream that ends at `end`: all, those begun, or none.
     #[must_use]
-    pub fn symbols_until(&self, block: u32, end: u64) -> u8 {
+    pub(crate) fn symbols_until(&self, block: u32, end: u64) -> u8 {
         let octets = end.saturating_sub(self.start(block)).min(self.block_len());
         let symbols = octets.div_ceil(u64::from(self.symbol_len));
         u8::try_from(symbols).unwrap_or(self.symbols)
@@ -147,14 +147,14 @@ impl Layout {
 
     /// One past the last octet of a block of a stream that ends at `end`.
     #[must_use]
-    pub fn end_of(&self, block: u32, end: u64) -> u64 {
+    pub(crate) fn end_of(&self, block: u32, end: u64) -> u64 {
         let start = self.start(block);
         end.clamp(start, start + self.block_len())
     }
 
     /// Octets of a symbol of a block that ends at `end`: fewer than those of a symbol only where the stream ends, or 0 beyond.
     #[must_use]
-    pub fn symbol_octets(&self, block: u32, symbol: u8, end: u64) -> usize {
+    pub(crate) fn symbol_octets(&self, block: u32, symbol: u8, end: u64) -> usize {
         let start = self.start(block) + u64::from(symbol) * u64::from(self.symbol_len);
         usize::try_from(end.saturating_sub(start)).map_or(self.symbol_len.into(), |octets| {
             octets.min(self.symbol_len.into())
@@ -164,14 +164,14 @@ impl Layout {
     /// Whether a symbol's descriptor says that it is the stream's last one: only that of a block that is not full says so, since
     /// rows of a full one may have left before anybody knew that nothing follows.
     #[must_use]
-    pub fn is_last(&self, block: u32, symbol: u8, end: u64) -> bool {
+    pub(crate) fn is_last(&self, block: u32, symbol: u8, end: u64) -> bool {
         let is_short = end < self.start(block) + self.block_len();
         is_short && symbol + 1 == self.symbols_until(block, end)
     }
 
     /// Octets a DATA packet may hold that begins at `position`: none crosses the end of a symbol.
     #[must_use]
-    pub fn room_at(&self, position: u64) -> u16 {
+    pub(crate) fn room_at(&self, position: u64) -> u16 {
         self.place(position)
             .map_or(0, |place| self.symbol_len - place.offset)
     }
@@ -182,7 +182,7 @@ impl Layout {
     ///
     /// The last three of [`LayoutError`]. Whether it contradicts an earlier one of the same block (another end, another number
     /// of symbols) is seen by whoever keeps the block.
-    pub fn row(&self, seq: u64, parity: &Parity<'_>) -> Result<RowPlace, LayoutError> {
+    pub(crate) fn row(&self, seq: u64, parity: &Parity<'_>) -> Result<RowPlace, LayoutError> {
         let agreed = parity.scheme == Parity::SCHEME_BYTES && parity.symbol_len == self.symbol_len;
         let row = u8::try_from(parity.row).ok().filter(|row| *row < self.rows);
         let (true, Some(row)) = (agreed, row) else {

@@ -25,20 +25,23 @@ mod symbol;
 mod transmit;
 mod union;
 
-pub use bucket::{Bucket, Buckets, MOST_MEMBERS, Reply};
 pub use error::GroupError;
 pub use event::{
     CastStats, DropReason, GroupClose, GroupEvent, GroupId, MemberId, MemberReport, MemberState,
     SubscriptionStats,
 };
-pub use feedback::{Feedback, LONGEST, hold};
+pub use feedback::Feedback;
 pub use groups::{Fetch, GroupEnv, Groups, Supplied, Supply, TakenKeys};
 pub use history::HistoryItem;
-pub use layout::{Layout, LayoutError, RowPlace, SymbolPlace};
-pub use members::{MemberIndex, Place};
 pub use options::{BucketOptions, CastOptions, Cycle, Fec, JoinOptions, Mode, Require, Slow, Target};
 pub use parity::{Decoder, encode_row};
 pub use reporting::{Progress, QuietBlocks};
-pub use rows::{NextRow, RowAccount};
-pub use symbol::{DESCRIPTOR_LEN, Descriptor, MARKS, Mark, Symbol};
-pub use union::{MissingUnion, Stretch};
+pub use symbol::{DESCRIPTOR_LEN, Descriptor, Mark, Symbol};
+
+pub(crate) use bucket::{Bucket, Buckets, MOST_MEMBERS, Reply};
+pub(crate) use feedback::{LONGEST, hold};
+pub(crate) use layout::{Layout, LayoutError, RowPlace};
+pub(crate) use members::MemberIndex;
+pub(crate) use rows::RowAccount;
+pub(crate) use symbol::MARKS;
+pub(crate) use union::{MissingUnion, Stretch};

@@ -6,7 +6,7 @@
 
 /// One member and one past the last octet it has without a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub(crate) struct Place {
     /// One past the last octet.
     pub rseq: u64,
     /// The member's number.
@@ -15,7 +15,7 @@ pub struct Place {
 
 /// Members by position.
 #[derive(Debug, Clone, Default)]
-pub struct MemberIndex {
+pub(crate) struct MemberIndex {
     ordered: Vec<Place>,
     /// Where each member is, by its number.
     positions: Vec<Option<u64>>,
@@ -24,7 +24,7 @@ pub struct MemberIndex {
 impl MemberIndex {
     /// Nobody yet.
     #[must_use]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             ordered: Vec::new(),
             positions: Vec::new(),
@@ -33,7 +33,7 @@ impl MemberIndex {
 
     /// Puts a member where it is now; it may be new, and it may go back. Numbers are those of a slab: memory grows with the
     /// greatest one.
-    pub fn set(&mut self, member: u32, rseq: u64) {
+    pub(crate) fn set(&mut self, member: u32, rseq: u64) {
         let index = member as usize;
         if index >= self.positions.len() {
             self.positions.resize(index + 1, None);
@@ -63,55 +63,30 @@ impl MemberIndex {
     }
 
     /// Takes a member out; says where it was.
-    pub fn remove(&mut self, member: u32) -> Option<u64> {
+    pub(crate) fn remove(&mut self, member: u32) -> Option<u64> {
         let rseq = self.positions.get_mut(member as usize)?.take()?;
         let at = self.ordered.binary_search(&Place { rseq, member }).ok()?;
         self.ordered.remove(at);
         Some(rseq)
     }
 
-    /// Where a member is.
-    #[must_use]
-    pub fn get(&self, member: u32) -> Option<u64> {
-        self.positions.get(member as usize).copied().flatten()
-    }
-
     /// How many there are.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ordered.len()
-    }
-
-    /// Whether nobody is there.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.ordered.is_empty()
-    }
-
-    /// Who is last; of several the one with the least number.
-    #[must_use]
-    pub fn least(&self) -> Option<Place> {
-        self.ordered.first().copied()
     }
 
     /// The greatest position that at least `count` members have reached; `None` if there are fewer, or `count` is 0.
     #[must_use]
-    pub fn reached_by(&self, count: usize) -> Option<u64> {
+    pub(crate) fn reached_by(&self, count: usize) -> Option<u64> {
         let at = self.ordered.len().checked_sub(count)?;
         self.ordered.get(at).map(|place| place.rseq)
     }
 
     /// The greatest position that half of them have reached.
     #[must_use]
-    pub fn quorum(&self) -> Option<u64> {
+    pub(crate) fn quorum(&self) -> Option<u64> {
         self.reached_by(self.ordered.len().div_ceil(2))
-    }
-
-    /// Who has less than `position`, the last first.
-    #[must_use]
-    pub fn behind(&self, position: u64) -> &[Place] {
-        let end = self.ordered.partition_point(|place| place.rseq < position);
-        &self.ordered[..end]
     }
 }
 

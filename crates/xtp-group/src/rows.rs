@@ -9,7 +9,7 @@ use xtp_wire::serial_gt;
 
 /// A row that is to leave now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct NextRow {
+pub(crate) struct NextRow {
     /// Its number.
     pub row: u8,
     /// Whether no other row of this block waits behind it.
@@ -18,7 +18,7 @@ pub struct NextRow {
 
 /// Parity rows of one block.
 #[derive(Debug, Clone)]
-pub struct RowAccount {
+pub(crate) struct RowAccount {
     rows: u8,
     next: u8,
     scheduled: u16,
@@ -29,7 +29,7 @@ pub struct RowAccount {
 impl RowAccount {
     /// Of a code with this many rows, at least 1; nothing was sent yet.
     #[must_use]
-    pub fn new(rows: u8) -> Self {
+    pub(crate) fn new(rows: u8) -> Self {
         Self {
             rows: rows.max(1),
             next: 0,
@@ -40,7 +40,7 @@ impl RowAccount {
 
     /// Takes a report: `need` symbols were missing when packet `echo` had come. Returns how many rows it added to those that
     /// wait. More than there are rows of the code can not be of use to anybody and are not added.
-    pub fn report(&mut self, need: u16, echo: u32) -> u16 {
+    pub(crate) fn report(&mut self, need: u16, echo: u32) -> u16 {
         let newer = self
             .sent
             .iter()
@@ -56,19 +56,19 @@ impl RowAccount {
     }
 
     /// Adds rows that nobody asked for; together with those that wait not more than there are.
-    pub fn schedule(&mut self, rows: u16) {
+    pub(crate) fn schedule(&mut self, rows: u16) {
         self.scheduled = self.scheduled.saturating_add(rows).min(self.rows.into());
     }
 
     /// Rows that wait.
     #[must_use]
-    pub const fn scheduled(&self) -> u16 {
+    pub(crate) const fn scheduled(&self) -> u16 {
         self.scheduled
     }
 
     /// The row that leaves next, in the packet `sync`; `None` if none waits. After the last row the first comes again: a row
     /// that a receiver lacks helps it, whichever it is.
-    pub fn send(&mut self, sync: u32) -> Option<NextRow> {
+    pub(crate) fn send(&mut self, sync: u32) -> Option<NextRow> {
         self.scheduled = self.scheduled.checked_sub(1)?;
         let row = self.next;
         self.next = (row + 1) % self.rows;
@@ -80,11 +80,6 @@ impl RowAccount {
             row,
             last: self.scheduled == 0,
         })
-    }
-
-    /// Lets go of what waits: nobody is left to send it to.
-    pub fn cancel(&mut self) {
-        self.scheduled = 0;
     }
 }
 

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 /// Octets of a descriptor.
 pub const DESCRIPTOR_LEN: usize = xtp_wire::DESCRIPTOR_LEN;
 /// Marks a descriptor has room for.
-pub const MARKS: usize = 3;
+pub(crate) const MARKS: usize = 3;
 /// A mark with this bit is a tag.
 const TAG: u16 = 1 << 15;
 

@@ -10,7 +10,7 @@ use xtp_wire::{Spans, serial_gt};
 
 /// Octets from `from` up to, not including, `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     /// First octet.
     pub from: u64,
     /// One past the last octet.
@@ -32,7 +32,7 @@ struct Sent {
 
 /// The packets between the least position of all holders and the next new octet.
 #[derive(Debug, Clone, Default)]
-pub struct MissingUnion {
+pub(crate) struct MissingUnion {
     sent: VecDeque<Sent>,
     due: usize,
     /// Nothing below is due.
@@ -42,13 +42,13 @@ pub struct MissingUnion {
 impl MissingUnion {
     /// Nothing was sent yet.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Notes new octets that left in packet `sync`; they follow those before. An empty stretch, or one that does not lie
     /// behind all others, is not noted.
-    pub fn sent(&mut self, stretch: Stretch, sync: u32) {
+    pub(crate) fn sent(&mut self, stretch: Stretch, sync: u32) {
         let end = self.sent.back().map_or(0, |last| last.stretch.to);
         if stretch.from >= end && stretch.to > stretch.from {
             self.sent.push_back(Sent {
@@ -61,7 +61,7 @@ impl MissingUnion {
 
     /// Takes a report of somebody who had `rseq` and `spans` when packet `echo` had come, about packets wholly below `upto`, for
     /// there is no room for others; returns how many octets became due by it: `most` at most, the lowest ones, in whole packets.
-    pub fn report(&mut self, rseq: u64, spans: Spans<'_>, upto: u64, (echo, most): (u32, u64)) -> u64 {
+    pub(crate) fn report(&mut self, rseq: u64, spans: Spans<'_>, upto: u64, (echo, most): (u32, u64)) -> u64 {
         let mut given = most;
         let mut begin = rseq;
         for (left, right) in spans.iter() {
@@ -94,7 +94,7 @@ impl MissingUnion {
 
     /// Octets of the packets below `upto` a report lacks that left last with packet `echo` or before it, but after packet `since`.
     #[must_use]
-    pub fn lacked(&self, rseq: u64, spans: Spans<'_>, upto: u64, (since, echo): (u32, u32)) -> u64 {
+    pub(crate) fn lacked(&self, rseq: u64, spans: Spans<'_>, upto: u64, (since, echo): (u32, u32)) -> u64 {
         let ends = spans.iter().map(|(_, right)| right);
         let begins = spans.iter().map(|(left, _)| left.min(upto));
         let gaps = [rseq].into_iter().chain(ends).zip(begins.chain([upto]));
@@ -108,7 +108,7 @@ impl MissingUnion {
     }
 
     /// The lowest packet that is due, and leaves now in packet `sync`.
-    pub fn send(&mut self, sync: u32) -> Option<Stretch> {
+    pub(crate) fn send(&mut self, sync: u32) -> Option<Stretch> {
         if self.due == 0 {
             return None;
         }
@@ -121,7 +121,7 @@ impl MissingUnion {
     }
 
     /// Notes octets that leave again in packet `sync` for another reason: the packets wholly among them are not due any more.
-    pub fn again(&mut self, stretch: Stretch, sync: u32) {
+    pub(crate) fn again(&mut self, stretch: Stretch, sync: u32) {
         let first = self.sent.partition_point(|sent| sent.stretch.from < stretch.from);
         let among = self.sent.range_mut(first..);
         for sent in among.take_while(|sent| sent.stretch.to <= stretch.to) {
@@ -131,7 +131,7 @@ impl MissingUnion {
     }
 
     /// Forgets packets that everybody has: those wholly below `position`.
-    pub fn release(&mut self, position: u64) {
+    pub(crate) fn release(&mut self, position: u64) {
         while let Some(sent) = self.sent.front().filter(|sent| sent.stretch.to <= position) {
             self.due -= usize::from(sent.due);
             self.sent.pop_front();
@@ -147,12 +147,12 @@ impl MissingUnion {
 
     /// How many packets lie wholly among these octets.
     #[must_use]
-    pub fn within(&self, among: Stretch) -> usize {
+    pub(crate) fn within(&self, among: Stretch) -> usize {
         self.places(among).len()
     }
 
     /// Forgets packets that are repaired otherwise: those wholly among these octets.
-    pub fn forget(&mut self, among: Stretch) {
+    pub(crate) fn forget(&mut self, among: Stretch) {
         for sent in self.sent.drain(self.places(among)) {
             self.due -= usize::from(sent.due);
         }
@@ -160,20 +160,8 @@ impl MissingUnion {
 
     /// Packets that are due.
     #[must_use]
-    pub const fn due(&self) -> usize {
+    pub(crate) const fn due(&self) -> usize {
         self.due
-    }
-
-    /// Packets that are remembered.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.sent.len()
-    }
-
-    /// Whether none is.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.sent.is_empty()
     }
 }
 

@@ -66,13 +66,13 @@ fn what_can_not_have_arrived_is_not_missed() {
     assert_eq!(union.due(), 3);
     union.release(15);
     assert_eq!(
-        (union.due(), union.len()),
+        (union.due(), union.sent.len()),
         (2, 4),
         "a packet is forgotten when all of it is there"
     );
     assert_eq!(union.send(6), Some(stretch(10, 20)));
     union.release(50);
-    assert!(union.is_empty() && union.send(7).is_none());
+    assert!(union.sent.is_empty() && union.send(7).is_none());
 }
 
 /// Who asks from a position on is not helped with what it lacks before.
@@ -90,9 +90,9 @@ fn what_lies_before_others_is_not_noted() {
     union.sent(stretch(40, 60), 6);
     union.sent(stretch(60, 60), 7);
     union.sent(stretch(70, 60), 8);
-    assert_eq!(union.len(), 5);
+    assert_eq!(union.sent.len(), 5);
     union.sent(stretch(55, 60), 9);
-    assert_eq!(union.len(), 6);
+    assert_eq!(union.sent.len(), 6);
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn packets_that_are_repaired_otherwise_are_forgotten() {
     let block = Stretch { from: 10, to: 35 };
     assert_eq!(union.within(block), 2, "30 goes on beyond it");
     union.forget(block);
-    assert_eq!((union.len(), union.due()), (3, 3));
+    assert_eq!((union.sent.len(), union.due()), (3, 3));
     let left: Vec<u64> = core::iter::from_fn(|| union.send(6))
         .map(|sent| sent.from)
         .collect();
