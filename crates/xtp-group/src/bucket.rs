@@ -22,7 +22,7 @@ type Ranges = SmallVec<[(u64, u64); 4]>;
 
 /// What one member says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reply {
+pub(crate) struct BucketReply {
     /// Its number, below 64.
     pub member: u32,
     /// The newest packet it has seen.
@@ -37,7 +37,7 @@ pub(crate) struct Reply {
     pub spans: SmallVec<[(u64, u64); 4]>,
 }
 
-impl Reply {
+impl BucketReply {
     /// Whether `mine`, that still waits, would tell nothing that this heard one did not: it is as new, and claims as little
     /// of everything. Not to be asked about the questions of a close, in which each is to be heard.
     #[must_use]
@@ -87,7 +87,7 @@ impl Bucket {
         }
     }
 
-    fn file(&mut self, reply: &Reply) {
+    fn file(&mut self, reply: &BucketReply) {
         self.answered |= 1 << reply.member;
         self.rseq = self.rseq.min(reply.rseq);
         self.alloc = self.alloc.min(reply.alloc);
@@ -151,7 +151,7 @@ impl Buckets {
     }
 
     /// Files a reply in the newest bucket whose question its sender has seen; whether there was one.
-    pub(crate) fn reply(&mut self, reply: &Reply) -> bool {
+    pub(crate) fn reply(&mut self, reply: &BucketReply) -> bool {
         let known = reply.member < MOST_MEMBERS;
         let seen = |bucket: &&mut Bucket| known && !serial_gt(bucket.sync, reply.echo);
         let bucket = self.ring.iter_mut().rev().find(seen);

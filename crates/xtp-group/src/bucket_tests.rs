@@ -8,8 +8,8 @@ use super::*;
 
 const MS: Duration = Duration::from_millis(1);
 
-fn reply(member: u32, echo: u32, rseq: u64, spans: &[(u64, u64)]) -> Reply {
-    Reply {
+fn reply(member: u32, echo: u32, rseq: u64, spans: &[(u64, u64)]) -> BucketReply {
+    BucketReply {
         member,
         echo,
         rseq,
@@ -108,7 +108,7 @@ fn ranges(octets: &BTreeSet<u64>) -> SmallVec<[(u64, u64); 4]> {
 }
 
 /// A reply, and all octets its member has.
-fn any_reply(member: u32) -> impl Strategy<Value = (Reply, BTreeSet<u64>)> {
+fn any_reply(member: u32) -> impl Strategy<Value = (BucketReply, BTreeSet<u64>)> {
     let parts = (
         0_u32..6,
         0_u64..12,
@@ -117,7 +117,7 @@ fn any_reply(member: u32) -> impl Strategy<Value = (Reply, BTreeSet<u64>)> {
     );
     parts.prop_map(move |(echo, rseq, beyond, room)| {
         let beyond: BTreeSet<u64> = beyond.into_iter().filter(|octet| *octet > rseq).collect();
-        let said = Reply {
+        let said = BucketReply {
             alloc: rseq + room,
             ..reply(member, echo, rseq, &ranges(&beyond))
         };
@@ -176,7 +176,7 @@ fn seen(bucket: &Bucket) -> (u32, u64, u64) {
 #[derive(Debug, Clone)]
 enum Step {
     Open,
-    Reply(Reply),
+    Reply(BucketReply),
     Ripe(u64),
     Wait(u32),
 }
@@ -215,7 +215,7 @@ proptest! {
         let as_new = heard.0.echo >= mine.0.echo;
         prop_assert_eq!(heard.0.says_it_all(&mine.0), less && as_new);
         if heard.0.says_it_all(&mine.0) {
-            let filed = |replies: &[&Reply]| {
+            let filed = |replies: &[&BucketReply]| {
                 let mut buckets = Buckets::new(1);
                 buckets.open(0, Time::ZERO);
                 replies.iter().for_each(|said| assert!(buckets.reply(said)));

@@ -35,7 +35,7 @@ pub(crate) enum LayoutError {
 
 /// The agreed code of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct BlockLayout {
     symbols: u8,
     rows: u8,
     symbol_len: u16,
@@ -69,7 +69,7 @@ pub(crate) struct RowPlace {
 /// Positions are below this; what lies beyond is refused before it gets here.
 const POSITIONS: u64 = 1 << 62;
 
-impl Layout {
+impl BlockLayout {
     /// What was agreed on, if packets carry `maxdata` octets and `room` is the least of the window and of the buffers of
     /// all that hold it.
     ///

@@ -12,8 +12,8 @@ const AGREED: FecAgreement = FecAgreement {
     origin: 100,
 };
 
-fn layout() -> Layout {
-    Layout::new(&AGREED, 1440, 1 << 20).unwrap()
+fn layout() -> BlockLayout {
+    BlockLayout::new(&AGREED, 1440, 1 << 20).unwrap()
 }
 
 fn parity(k: u16, row: u16, end: u64) -> Parity<'static> {
@@ -30,7 +30,7 @@ fn parity(k: u16, row: u16, end: u64) -> Parity<'static> {
 
 #[test]
 fn codes_that_are_not_used() {
-    let refused = |agreement: FecAgreement| Layout::new(&agreement, 1440, 1 << 20).err();
+    let refused = |agreement: FecAgreement| BlockLayout::new(&agreement, 1440, 1 << 20).err();
     assert_eq!(refused(AGREED), None);
     assert_eq!(
         refused(FecAgreement { k: 0, ..AGREED }),
@@ -48,16 +48,16 @@ fn codes_that_are_not_used() {
     };
     assert_eq!(refused(late), Some(LayoutError::Origin));
     assert_eq!(
-        Layout::new(&AGREED, 39, 1 << 20),
+        BlockLayout::new(&AGREED, 39, 1 << 20),
         Err(LayoutError::NoCode),
         "16 + 24 do not fit"
     );
     assert_eq!(
-        Layout::new(&AGREED, 40, 128).map(|layout| layout.block_len()),
+        BlockLayout::new(&AGREED, 40, 128).map(|layout| layout.block_len()),
         Ok(64)
     );
     assert_eq!(
-        Layout::new(&AGREED, 40, 127),
+        BlockLayout::new(&AGREED, 40, 127),
         Err(LayoutError::Window),
         "two blocks of 64"
     );
@@ -194,7 +194,7 @@ proptest! {
     #[test]
     fn there_and_back(k in 1_u16..=128, half_len in 1_u16..700, origin in 0..1_u64 << 62, into in 0..1_u64 << 40) {
         let agreement = FecAgreement { scheme: 1, k, pmax: 128, symbol_len: 2 * half_len, origin };
-        let layout = Layout::new(&agreement, 1440, u64::MAX).unwrap();
+        let layout = BlockLayout::new(&agreement, 1440, u64::MAX).unwrap();
         match layout.place(origin + into) {
             Some(place) => {
                 let symbol = u64::from(place.symbol) * u64::from(layout.symbol_len());

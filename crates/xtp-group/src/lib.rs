@@ -1,6 +1,6 @@
 //! Groups of XTP: one transmitter, many receivers (§9.1).
 //!
-//! Made for `xtp-engine`; programs use the crate `xtp`. [`Groups`] holds the parties of one endpoint: transmitters (`transmit`),
+//! Made for `xtp-engine`; programs use the crate `xtp`. [`GroupParties`] holds the parties of one endpoint: transmitters (`transmit`),
 //! receivers (`receive`), and listeners that make a receiver for each transmitter (`groups`). They see of their endpoint what
 //! [`GroupEnv`] holds. The other modules are what parties compute, tested by themselves and several against a naive model:
 //! parity, what each member has, what is missing, what is under way, and when a member answers.
@@ -31,16 +31,16 @@ pub use event::{
     SubscriptionStats,
 };
 pub use feedback::Feedback;
-pub use groups::{Fetch, GroupEnv, Groups, Supplied, Supply, TakenKeys};
+pub use groups::{Fetch, GroupEnv, GroupParties, Supplied, SuppliedPiece, TakenKeys};
 pub use history::HistoryItem;
 pub use options::{BucketOptions, CastOptions, Cycle, Fec, JoinOptions, Mode, Require, Slow, Target};
 pub use parity::{Decoder, encode_row};
 pub use reporting::{Progress, QuietBlocks};
-pub use symbol::{DESCRIPTOR_LEN, Descriptor, Mark, Symbol};
+pub use symbol::{DESCRIPTOR_LEN, Descriptor, Symbol, SymbolMark};
 
-pub(crate) use bucket::{Bucket, Buckets, MOST_MEMBERS, Reply};
+pub(crate) use bucket::{Bucket, BucketReply, Buckets, MOST_MEMBERS};
 pub(crate) use feedback::{LONGEST, hold};
-pub(crate) use layout::{Layout, LayoutError, RowPlace};
+pub(crate) use layout::{BlockLayout, LayoutError, RowPlace};
 pub(crate) use members::MemberIndex;
 pub(crate) use rows::RowAccount;
 pub(crate) use symbol::MARKS;

@@ -6,7 +6,7 @@
 
 /// One member and one past the last octet it has without a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Place {
+pub(crate) struct MemberPosition {
     /// One past the last octet.
     pub rseq: u64,
     /// The member's number.
@@ -16,7 +16,7 @@ pub(crate) struct Place {
 /// Members by position.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MemberIndex {
-    ordered: Vec<Place>,
+    ordered: Vec<MemberPosition>,
     /// Where each member is, by its number.
     positions: Vec<Option<u64>>,
 }
@@ -38,18 +38,18 @@ impl MemberIndex {
         if index >= self.positions.len() {
             self.positions.resize(index + 1, None);
         }
-        let place = Place { rseq, member };
+        let place = MemberPosition { rseq, member };
         match self.positions[index].replace(rseq) {
             None => {
                 let to = self.ordered.partition_point(|other| *other < place);
                 self.ordered.insert(to, place);
             }
-            Some(before) => self.shift(Place { rseq: before, member }, place),
+            Some(before) => self.shift(MemberPosition { rseq: before, member }, place),
         }
     }
 
     /// Moves a member without moving those beyond both of its places.
-    fn shift(&mut self, from: Place, to: Place) {
+    fn shift(&mut self, from: MemberPosition, to: MemberPosition) {
         let Ok(start) = self.ordered.binary_search(&from) else {
             return;
         };
@@ -65,7 +65,10 @@ impl MemberIndex {
     /// Takes a member out; says where it was.
     pub(crate) fn remove(&mut self, member: u32) -> Option<u64> {
         let rseq = self.positions.get_mut(member as usize)?.take()?;
-        let at = self.ordered.binary_search(&Place { rseq, member }).ok()?;
+        let at = self
+            .ordered
+            .binary_search(&MemberPosition { rseq, member })
+            .ok()?;
         self.ordered.remove(at);
         Some(rseq)
     }

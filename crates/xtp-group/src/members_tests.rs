@@ -22,9 +22,9 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// All questions, answered by sorting.
 fn compare(index: &MemberIndex, model: &BTreeMap<u32, u64>) -> Result<(), TestCaseError> {
-    let mut sorted: Vec<Place> = model
+    let mut sorted: Vec<MemberPosition> = model
         .iter()
-        .map(|(member, rseq)| Place {
+        .map(|(member, rseq)| MemberPosition {
             rseq: *rseq,
             member: *member,
         })

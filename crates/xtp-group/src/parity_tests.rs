@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::symbol::{Descriptor, Mark};
+use super::super::symbol::{Descriptor, SymbolMark};
 use super::*;
 
 /// Octets that differ everywhere; the last symbol is shorter.
@@ -21,7 +21,7 @@ fn block(count: usize, symbol_len: usize, short: usize) -> Vec<Vec<u8>> {
 
 fn marks(column: usize, octets: &[u8]) -> Descriptor {
     let end = u16::try_from(octets.len() - column % octets.len()).unwrap();
-    Descriptor::new(&[Mark::End(end)], column == 3).unwrap()
+    Descriptor::new(&[SymbolMark::End(end)], column == 3).unwrap()
 }
 
 fn symbols(block: &[Vec<u8>]) -> Vec<Symbol<'_>> {

@@ -14,14 +14,14 @@ const LAST: u8 = 2;
 
 /// Something beside the octets of a stream, at an offset in its symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mark {
+pub enum SymbolMark {
     /// One past an octet that ends a message.
     End(u16),
     /// A tag of eight octets begins here.
     Tag(u16),
 }
 
-impl Mark {
+impl SymbolMark {
     fn offset(self) -> u16 {
         match self {
             Self::End(offset) | Self::Tag(offset) => offset,
@@ -32,7 +32,7 @@ impl Mark {
 /// The marks of a symbol, and whether it is the stream's last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Descriptor {
-    marks: SmallVec<[Mark; MARKS]>,
+    marks: SmallVec<[SymbolMark; MARKS]>,
     overfull: bool,
     last: bool,
 }
@@ -43,7 +43,7 @@ impl Descriptor {
     ///
     /// `None` for marks that are out of order, or an offset of 2^15 or more, which has no place in a mark.
     #[must_use]
-    pub fn new(marks: &[Mark], last: bool) -> Option<Self> {
+    pub fn new(marks: &[SymbolMark], last: bool) -> Option<Self> {
         let overfull = marks.len() > MARKS;
         let fits = marks.iter().all(|mark| mark.offset() < TAG) && ordered(marks);
         let kept = if overfull { &[] } else { marks };
@@ -56,7 +56,7 @@ impl Descriptor {
 
     /// The marks; none if there are more than three.
     #[must_use]
-    pub fn marks(&self) -> &[Mark] {
+    pub fn marks(&self) -> &[SymbolMark] {
         &self.marks
     }
 
@@ -81,8 +81,8 @@ impl Descriptor {
         coded[1] = flag(self.overfull, OVERFULL) | flag(self.last, LAST);
         for (place, mark) in coded[2..].as_chunks_mut::<2>().0.iter_mut().zip(&self.marks) {
             *place = match mark {
-                Mark::End(offset) => *offset,
-                Mark::Tag(offset) => *offset | TAG,
+                SymbolMark::End(offset) => *offset,
+                SymbolMark::Tag(offset) => *offset | TAG,
             }
             .to_be_bytes();
         }
@@ -95,10 +95,11 @@ impl Descriptor {
     pub fn read(coded: [u8; DESCRIPTOR_LEN], symbol_len: usize) -> Option<Self> {
         let count = usize::from(coded[0]);
         let (places, _) = coded[2..].as_chunks::<2>();
-        let marks: SmallVec<[Mark; MARKS]> = places.get(..count)?.iter().map(|place| mark(*place)).collect();
-        let sound = |mark: &Mark| match mark {
-            Mark::End(offset) => *offset > 0 && usize::from(*offset) <= symbol_len,
-            Mark::Tag(offset) => usize::from(*offset) < symbol_len,
+        let marks: SmallVec<[SymbolMark; MARKS]> =
+            places.get(..count)?.iter().map(|place| mark(*place)).collect();
+        let sound = |mark: &SymbolMark| match mark {
+            SymbolMark::End(offset) => *offset > 0 && usize::from(*offset) <= symbol_len,
+            SymbolMark::Tag(offset) => usize::from(*offset) < symbol_len,
         };
         (ordered(&marks) && marks.iter().all(sound)).then_some(Self {
             marks,
@@ -109,14 +110,14 @@ impl Descriptor {
 }
 
 /// By offset; where a message ends and a tag begins at the same one, the end is first.
-fn ordered(marks: &[Mark]) -> bool {
+fn ordered(marks: &[SymbolMark]) -> bool {
     marks.is_sorted_by(|a, b| (a.offset(), a) < (b.offset(), b))
 }
 
-fn mark(place: [u8; 2]) -> Mark {
+fn mark(place: [u8; 2]) -> SymbolMark {
     match u16::from_be_bytes(place) {
-        tag if tag & TAG != 0 => Mark::Tag(tag & !TAG),
-        end => Mark::End(end),
+        tag if tag & TAG != 0 => SymbolMark::Tag(tag & !TAG),
+        end => SymbolMark::End(end),
     }
 }
 

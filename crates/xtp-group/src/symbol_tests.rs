@@ -6,15 +6,20 @@ use super::*;
 
 #[test]
 fn the_vectors_descriptors() {
-    let two = Descriptor::new(&[Mark::End(5), Mark::Tag(8)], false).unwrap();
+    let two = Descriptor::new(&[SymbolMark::End(5), SymbolMark::Tag(8)], false).unwrap();
     assert_eq!(two.encode(), [2, 0, 0, 5, 0x80, 8, 0, 0]);
-    let last = Descriptor::new(&[Mark::End(10)], true).unwrap();
+    let last = Descriptor::new(&[SymbolMark::End(10)], true).unwrap();
     assert_eq!(last.encode(), [1, 2, 0, 10, 0, 0, 0, 0]);
 }
 
 #[test]
 fn four_marks_are_told_and_not_held() {
-    let marks = [Mark::End(1), Mark::End(2), Mark::End(3), Mark::End(4)];
+    let marks = [
+        SymbolMark::End(1),
+        SymbolMark::End(2),
+        SymbolMark::End(3),
+        SymbolMark::End(4),
+    ];
     let three = Descriptor::new(&marks[..3], false).unwrap();
     assert!(!three.is_overfull());
     assert_eq!(three.marks(), &marks[..3]);
@@ -48,9 +53,12 @@ fn what_nobody_encodes() {
         read([2, 0, 0, 9, 0x80, 9, 0, 0]).is_some(),
         "a message ends, and behind it is a tag"
     );
-    assert_eq!(Descriptor::new(&[Mark::Tag(9), Mark::End(9)], false), None);
     assert_eq!(
-        Descriptor::new(&[Mark::End(1 << 15)], false),
+        Descriptor::new(&[SymbolMark::Tag(9), SymbolMark::End(9)], false),
+        None
+    );
+    assert_eq!(
+        Descriptor::new(&[SymbolMark::End(1 << 15)], false),
         None,
         "bit 15 says something else"
     );
@@ -62,8 +70,8 @@ proptest! {
         marks in prop::collection::btree_set((1_u16..1000, any::<bool>()), 0..6),
         last in any::<bool>(),
     ) {
-        let marks: Vec<Mark> =
-            marks.into_iter().map(|(offset, tag)| if tag { Mark::Tag(offset) } else { Mark::End(offset) }).collect();
+        let marks: Vec<SymbolMark> =
+            marks.into_iter().map(|(offset, tag)| if tag { SymbolMark::Tag(offset) } else { SymbolMark::End(offset) }).collect();
         let descriptor = Descriptor::new(&marks, last).unwrap();
         prop_assert_eq!(descriptor.is_overfull(), marks.len() > 3);
         prop_assert_eq!(Descriptor::read(descriptor.encode(), 1000), Some(descriptor));

@@ -24,7 +24,7 @@ impl Stretch {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Sent {
+struct SentSpan {
     stretch: Stretch,
     sync: u32,
     due: bool,
@@ -33,7 +33,7 @@ struct Sent {
 /// The packets between the least position of all holders and the next new octet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MissingUnion {
-    sent: VecDeque<Sent>,
+    sent: VecDeque<SentSpan>,
     due: usize,
     /// Nothing below is due.
     lowest: u64,
@@ -51,7 +51,7 @@ impl MissingUnion {
     pub(crate) fn sent(&mut self, stretch: Stretch, sync: u32) {
         let end = self.sent.back().map_or(0, |last| last.stretch.to);
         if stretch.from >= end && stretch.to > stretch.from {
-            self.sent.push_back(Sent {
+            self.sent.push_back(SentSpan {
                 stretch,
                 sync,
                 due: false,
@@ -101,7 +101,7 @@ impl MissingUnion {
         let lacked = gaps.map(|(from, to)| {
             let first = self.sent.partition_point(|sent| sent.stretch.to <= from);
             let touched = self.sent.range(first..).take_while(|sent| sent.stretch.from < to);
-            let counts = |sent: &&Sent| serial_gt(sent.sync, since) && !serial_gt(sent.sync, echo);
+            let counts = |sent: &&SentSpan| serial_gt(sent.sync, since) && !serial_gt(sent.sync, echo);
             touched.filter(counts).map(|sent| sent.stretch.len()).sum::<u64>()
         });
         lacked.sum()

@@ -24,7 +24,7 @@ use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Lost, Sent};
 use bounds::{Bounds, Chance, is_congested, is_heavy};
 use ceiling::{Ceiling, Queue};
 use estimate::{Bandwidth, LeastRtt};
-use phase::{Cycle, Phase, View};
+use phase::{Phase, ProbeCycle, View};
 use policer::{Finding, Policer};
 use probe::Probe;
 use round::Round;
@@ -105,7 +105,7 @@ pub struct Model {
     ceiling: Ceiling,
     /// Octets a second that arrived in the round before.
     came: u64,
-    cycle: Cycle,
+    cycle: ProbeCycle,
     probe: Probe,
     policer: Policer,
     /// The bandwidth before a test for a policer.
@@ -142,7 +142,7 @@ impl Model {
             chance: Chance::default(),
             ceiling: Ceiling::default(),
             came: 0,
-            cycle: Cycle::new(),
+            cycle: ProbeCycle::new(),
             probe: Probe::default(),
             policer: Policer::default(),
             untested: Bandwidth::default(),

@@ -39,7 +39,7 @@ pub(super) enum Phase {
 
 /// The cycle.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Cycle {
+pub(super) struct ProbeCycle {
     pub(super) phase: Phase,
     /// When the phase began, and rounds since.
     since: Time,
@@ -82,7 +82,7 @@ pub(super) struct View<'a> {
     pub(super) chance: u64,
 }
 
-impl Cycle {
+impl ProbeCycle {
     pub(super) fn new() -> Self {
         Self {
             phase: Phase::Startup,

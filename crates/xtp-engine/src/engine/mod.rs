@@ -78,7 +78,7 @@ use xtp_core::time::Time;
 use xtp_core::time::deadlines::Deadlines;
 use xtp_core::time::schedule::Scheduler;
 use xtp_core::transmit::TransmitBatch;
-use xtp_group::Groups;
+use xtp_group::GroupParties;
 
 /// The protocol state of one carrier socket: sans I/O, deterministic, driven by its caller.
 ///
@@ -139,8 +139,8 @@ pub struct Engine {
     trains: express::Trains,
     /// Slot of the context that was delivered something last.
     heard: u32,
-    groups: Groups,
-    catch_ups: groups::catch_up::CatchUps,
+    groups: GroupParties,
+    catch_ups: groups::catch_up::ServedCatchUps,
     stats: EngineStats,
     client: u64,
     next_n: u64,
@@ -181,8 +181,8 @@ impl Engine {
         );
         let client = rng.next_u64();
         Ok(Self {
-            groups: Groups::new(config.entropy),
-            catch_ups: groups::catch_up::CatchUps::default(),
+            groups: GroupParties::new(config.entropy),
+            catch_ups: groups::catch_up::ServedCatchUps::default(),
             demux,
             at_most_once,
             instance: Instance::new(config.started),

@@ -3,7 +3,7 @@
 //! It decides only whether a transmitter gets one of its places; everything else is the [`Receiver`]'s. A transmitter for which there is no
 //! place is told so ([`Busy`]), and waits.
 
-use super::{GroupEnv, Groups, Party, PartyEnv, env};
+use super::{AnyParty, GroupEnv, GroupParties, PartyEnv, env};
 use crate::GroupError;
 use crate::emit;
 use crate::receive::{Receiver, invitation};
@@ -144,7 +144,7 @@ impl Audience {
     }
 }
 
-impl Groups {
+impl GroupParties {
     /// A transmitter announces itself, or sends a datagram: the first receiver that waits for one takes it, and one for each listener.
     /// Receivers of one name are one to a transmitter, so it is heard by one of them; `hearers` are those that hear it already.
     pub(super) fn offer(
@@ -162,14 +162,14 @@ impl Groups {
                 continue;
             };
             let (is_of_group, name) = match party {
-                Party::Receiver(receiver) => (receiver.group() == group, receiver.name()),
-                Party::Audience(audience) => (audience.options.group == group, &*audience.options.name),
-                Party::Transmitter(_) => continue,
+                AnyParty::Receiver(receiver) => (receiver.group() == group, receiver.name()),
+                AnyParty::Audience(audience) => (audience.options.group == group, &*audience.options.name),
+                AnyParty::Transmitter(_) => continue,
             };
             if !is_of_group || self.is_heard_as(name, &hearers) {
                 continue;
             }
-            if let Some((id, Party::Receiver(receiver))) = &mut self.parties[slot] {
+            if let Some((id, AnyParty::Receiver(receiver))) = &mut self.parties[slot] {
                 let mut env = env!(self, host, slot as u32, *id);
                 if receiver.hear_stranger(datagram, header, said, &mut env) {
                     taken = true;
@@ -186,7 +186,7 @@ impl Groups {
     /// Whether a receiver of that name is among them.
     fn is_heard_as(&self, name: &str, hearers: &[usize]) -> bool {
         hearers.iter().any(|slot| match &self.parties[*slot] {
-            Some((_, Party::Receiver(receiver))) => receiver.name() == name,
+            Some((_, AnyParty::Receiver(receiver))) => receiver.name() == name,
             _ => false,
         })
     }
@@ -200,7 +200,7 @@ impl Groups {
         said: &ToGroup<'_>,
         datagram: &Datagram<'_>,
     ) -> Option<Option<usize>> {
-        let Some((id, Party::Audience(audience))) = &self.parties[slot] else {
+        let Some((id, AnyParty::Audience(audience))) = &self.parties[slot] else {
             return None;
         };
         let (listener, options) = (*id, audience.share());
@@ -211,7 +211,7 @@ impl Groups {
         let has_place = match self.room(listener, theirs, (places, of_host), host.now) {
             Room::Free => true,
             Room::Of(other) => {
-                if let Some((_, Party::Receiver(receiver))) = &mut self.parties[other] {
+                if let Some((_, AnyParty::Receiver(receiver))) = &mut self.parties[other] {
                     receiver.give_up();
                 }
                 true
@@ -223,11 +223,11 @@ impl Groups {
             self.add_party(host, |env| {
                 let mut receiver = Receiver::of_listener(options, listener, env)?;
                 receiver.hear_stranger(datagram, header, said, env);
-                Ok(Party::Receiver(Box::new(receiver)))
+                Ok(AnyParty::Receiver(Box::new(receiver)))
             })
         });
         let hearer = made.and_then(Result::ok).and_then(|made| self.slot_of(made));
-        if let Some((id, Party::Audience(audience))) = &mut self.parties[slot] {
+        if let Some((id, AnyParty::Audience(audience))) = &mut self.parties[slot] {
             let (transmitter, key) = (datagram.src, header.key.value());
             let mut env = env!(self, host, slot as u32, *id);
             match hearer {
@@ -247,7 +247,7 @@ impl Groups {
         let earlier =
             |old: Option<(Time, usize)>, new: (Time, usize)| Some(old.map_or(new, |old| new.min(old)));
         for (slot, entry) in self.parties.iter().enumerate() {
-            let Some((_, Party::Receiver(receiver))) = entry else {
+            let Some((_, AnyParty::Receiver(receiver))) = entry else {
                 continue;
             };
             let Some((_, its)) = receiver.place().filter(|(its, _)| *its == listener) else {
@@ -278,7 +278,7 @@ impl Groups {
     fn limit_lingering(&mut self) {
         let mut lingering: SmallVec<[(GroupId, usize); 8]> = SmallVec::new();
         for (slot, entry) in self.parties.iter().enumerate() {
-            if let Some((id, Party::Receiver(receiver))) = entry
+            if let Some((id, AnyParty::Receiver(receiver))) = entry
                 && receiver.lingers()
             {
                 lingering.push((*id, slot));
@@ -286,7 +286,7 @@ impl Groups {
         }
         if lingering.len() > MOST_LINGERING
             && let Some((_, slot)) = lingering.iter().min()
-            && let Some((_, Party::Receiver(receiver))) = &mut self.parties[*slot]
+            && let Some((_, AnyParty::Receiver(receiver))) = &mut self.parties[*slot]
         {
             receiver.give_up();
         }
@@ -300,7 +300,7 @@ impl Groups {
     /// If it was a listener, the receivers that its user does not know go with it.
     pub(super) fn leave_audience(&mut self, id: GroupId) {
         for entry in &mut self.parties {
-            if let Some((_, Party::Receiver(receiver))) = entry {
+            if let Some((_, AnyParty::Receiver(receiver))) = entry {
                 receiver.listener_left(id);
             }
         }

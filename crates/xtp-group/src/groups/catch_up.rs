@@ -2,7 +2,7 @@
 //!
 //! How it is carried is the endpoint's business; here is which member it is that fetches, and how the octets reach the party.
 
-use super::{GroupEnv, Groups, Party};
+use super::{AnyParty, GroupEnv, GroupParties};
 use crate::{GroupId, MemberId};
 use bytes::Bytes;
 use core::net::SocketAddr;
@@ -26,7 +26,7 @@ pub struct Fetch {
 
 /// The next piece of a range that a transmitter still keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Supply {
+pub struct SuppliedPiece {
     /// A tag begins there; it takes the first eight octets.
     pub tag: Option<u64>,
     /// The octets, the tag's apart.
@@ -41,7 +41,7 @@ pub struct Supply {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Supplied {
     /// These.
-    Piece(Supply),
+    Piece(SuppliedPiece),
     /// They have not left for the group yet.
     NotYet,
     /// Up to this one, which is past the wished ones or the lowest that is kept, the transmitter's user has them.
@@ -50,7 +50,7 @@ pub enum Supplied {
     Gone,
 }
 
-impl Groups {
+impl GroupParties {
     /// The member that `point` names, if it is one of a transmitter here and speaks from `src`.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Groups {
     /// What a refusal says.
     pub fn member_at(&self, point: GroupPoint, src: SocketAddr) -> Result<(GroupId, MemberId), DiagValue> {
         match self.party_of(point.group) {
-            Some((group, Party::Transmitter(transmitter))) => {
+            Some((group, AnyParty::Transmitter(transmitter))) => {
                 Ok((*group, transmitter.member_at(point.at, src)?))
             }
             _ => Err(DiagValue::JoinDenied),
@@ -70,14 +70,14 @@ impl Groups {
         let (group, _) = self.party_of(point.group)?;
         let group = *group;
         let admitted = self.with_party(host, group, |party, env| match party {
-            Party::Transmitter(transmitter) => transmitter.admit_catch_up(point.at, env).ok(),
-            Party::Receiver(_) | Party::Audience(_) => None,
+            AnyParty::Transmitter(transmitter) => transmitter.admit_catch_up(point.at, env).ok(),
+            AnyParty::Receiver(_) | AnyParty::Audience(_) => None,
         });
         Some((group, admitted.ok().flatten()?))
     }
 
     /// The party with that key.
-    fn party_of(&self, key: u64) -> Option<&(GroupId, Party)> {
+    fn party_of(&self, key: u64) -> Option<&(GroupId, AnyParty)> {
         let slot = self.keys.find(key)?;
         self.parties[slot as usize].as_ref()
     }
@@ -91,8 +91,8 @@ impl Groups {
         to: u64,
     ) -> Supplied {
         self.with_party(host, group, |party, env| match party {
-            Party::Transmitter(transmitter) => transmitter.supply(member, (from, to), env),
-            Party::Receiver(_) | Party::Audience(_) => Supplied::Gone,
+            AnyParty::Transmitter(transmitter) => transmitter.supply(member, (from, to), env),
+            AnyParty::Receiver(_) | AnyParty::Audience(_) => Supplied::Gone,
         })
         .unwrap_or(Supplied::Gone)
     }
@@ -100,7 +100,7 @@ impl Groups {
     /// The transmitter's user does not have what a member lacks.
     pub fn past_is_gone(&mut self, host: &GroupEnv<'_>, (group, member): (GroupId, MemberId)) {
         let _ = self.with_party(host, group, |party, env| {
-            if let Party::Transmitter(transmitter) = party {
+            if let AnyParty::Transmitter(transmitter) = party {
                 transmitter.past_is_gone(member, env);
             }
         });
@@ -109,8 +109,8 @@ impl Groups {
     /// Octets a second for all catch-ups of a group together; `None`: no limit.
     pub fn catch_up_rate(&mut self, host: &GroupEnv<'_>, id: GroupId) -> Option<u64> {
         self.with_party(host, id, |party, _| match party {
-            Party::Transmitter(transmitter) => transmitter.catch_up_rate(),
-            Party::Receiver(_) | Party::Audience(_) => None,
+            AnyParty::Transmitter(transmitter) => transmitter.catch_up_rate(),
+            AnyParty::Receiver(_) | AnyParty::Audience(_) => None,
         })
         .ok()
         .flatten()
@@ -119,7 +119,7 @@ impl Groups {
     /// A member fetches no longer.
     pub fn catch_up_ended(&mut self, host: &GroupEnv<'_>, (group, member): (GroupId, MemberId)) {
         let _ = self.with_party(host, group, |party, env| {
-            if let Party::Transmitter(transmitter) = party {
+            if let AnyParty::Transmitter(transmitter) = party {
                 transmitter.catch_up_ended(member, env);
             }
         });
@@ -134,8 +134,8 @@ impl Groups {
     pub fn fetches(&self) -> SmallVec<[(GroupId, Fetch); 1]> {
         let parties = self.parties.iter().flatten();
         let fetches = parties.filter_map(|(id, party)| match party {
-            Party::Receiver(receiver) => Some((*id, receiver.fetch()?)),
-            Party::Transmitter(_) | Party::Audience(_) => None,
+            AnyParty::Receiver(receiver) => Some((*id, receiver.fetch()?)),
+            AnyParty::Transmitter(_) | AnyParty::Audience(_) => None,
         });
         fetches.collect()
     }
@@ -143,7 +143,7 @@ impl Groups {
     /// Octets are fetched for a receiver from now on, or are no longer.
     pub fn fetching(&mut self, host: &GroupEnv<'_>, id: GroupId, is: bool) {
         let _ = self.with_party(host, id, |party, env| {
-            if let Party::Receiver(receiver) = party {
+            if let AnyParty::Receiver(receiver) = party {
                 receiver.fetching(is, env);
             }
         });
@@ -159,7 +159,7 @@ impl Groups {
         eom: bool,
     ) {
         let _ = self.with_party(host, id, |party, env| {
-            if let Party::Receiver(receiver) = party {
+            if let AnyParty::Receiver(receiver) = party {
                 receiver.take_caught_up(position, tag, data, eom, env);
             }
         });
@@ -168,7 +168,7 @@ impl Groups {
     /// The transmitter refused a catch-up with this DIAG value.
     pub fn fetch_refused(&mut self, host: &GroupEnv<'_>, id: GroupId, value: DiagValue) {
         let _ = self.with_party(host, id, |party, env| {
-            if let Party::Receiver(receiver) = party {
+            if let AnyParty::Receiver(receiver) = party {
                 receiver.fetch_refused(value, env);
             }
         });

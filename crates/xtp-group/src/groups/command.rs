@@ -1,6 +1,6 @@
 //! Commands of the users of groups.
 
-use super::{Audience, GroupEnv, Groups, Party, PartyEnv};
+use super::{AnyParty, Audience, GroupEnv, GroupParties, PartyEnv};
 use crate::receive::Receiver;
 use crate::transmit::Transmitter;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 use bytes::Bytes;
 use xtp_core::user::Read;
 
-impl Groups {
+impl GroupParties {
     /// Transmits to a group: announces it with the next flush.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ impl Groups {
     ) -> Result<GroupId, GroupError> {
         self.add_party(host, |env| {
             let transmitter = Transmitter::new(target, options, env)?;
-            Ok(Party::Transmitter(Box::new(transmitter)))
+            Ok(AnyParty::Transmitter(Box::new(transmitter)))
         })
     }
 
@@ -43,7 +43,7 @@ impl Groups {
     ) -> Result<GroupId, GroupError> {
         self.add_party(host, |env| {
             let transmitter = Transmitter::datagram(target, options, data, env)?;
-            Ok(Party::Transmitter(Box::new(transmitter)))
+            Ok(AnyParty::Transmitter(Box::new(transmitter)))
         })
     }
 
@@ -54,7 +54,7 @@ impl Groups {
     /// [`GroupError::InvalidOption`], [`GroupError::Limit`].
     pub fn join(&mut self, host: &GroupEnv<'_>, options: JoinOptions) -> Result<GroupId, GroupError> {
         self.add_party(host, |env| {
-            Ok(Party::Receiver(Box::new(Receiver::new(options, env)?)))
+            Ok(AnyParty::Receiver(Box::new(Receiver::new(options, env)?)))
         })
     }
 
@@ -66,7 +66,7 @@ impl Groups {
     /// [`GroupError::InvalidOption`], [`GroupError::Limit`].
     pub fn listen(&mut self, host: &GroupEnv<'_>, options: JoinOptions) -> Result<GroupId, GroupError> {
         self.add_party(host, |env| {
-            Ok(Party::Audience(Box::new(Audience::new(options, env)?)))
+            Ok(AnyParty::Audience(Box::new(Audience::new(options, env)?)))
         })
     }
 
@@ -189,9 +189,9 @@ impl Groups {
     /// [`GroupError::NoGroup`].
     pub fn release(&mut self, host: &GroupEnv<'_>, id: GroupId) -> Result<(), GroupError> {
         self.with_party(host, id, |party, env| match party {
-            Party::Transmitter(transmitter) => transmitter.release(env),
-            Party::Receiver(receiver) => receiver.release(env),
-            Party::Audience(audience) => audience.release(),
+            AnyParty::Transmitter(transmitter) => transmitter.release(env),
+            AnyParty::Receiver(receiver) => receiver.release(env),
+            AnyParty::Audience(audience) => audience.release(),
         })?;
         self.leave_audience(id);
         Ok(())
@@ -209,8 +209,8 @@ impl Groups {
         act: impl FnOnce(&mut Transmitter, &mut PartyEnv<'_>) -> R,
     ) -> Result<R, GroupError> {
         self.with_party(host, id, |party, env| match party {
-            Party::Transmitter(transmitter) => Ok(act(transmitter, env)),
-            Party::Receiver(_) | Party::Audience(_) => Err(GroupError::NoGroup),
+            AnyParty::Transmitter(transmitter) => Ok(act(transmitter, env)),
+            AnyParty::Receiver(_) | AnyParty::Audience(_) => Err(GroupError::NoGroup),
         })?
     }
 
@@ -221,8 +221,8 @@ impl Groups {
         act: impl FnOnce(&mut Receiver, &mut PartyEnv<'_>) -> R,
     ) -> Result<R, GroupError> {
         self.with_party(host, id, |party, env| match party {
-            Party::Receiver(receiver) => Ok(act(receiver, env)),
-            Party::Transmitter(_) | Party::Audience(_) => Err(GroupError::NoGroup),
+            AnyParty::Receiver(receiver) => Ok(act(receiver, env)),
+            AnyParty::Transmitter(_) | AnyParty::Audience(_) => Err(GroupError::NoGroup),
         })?
     }
 }

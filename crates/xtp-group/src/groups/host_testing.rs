@@ -1,6 +1,6 @@
 //! An endpoint of groups alone, for tests: packets in, packets out, time by hand.
 
-use super::{GroupEnv, Groups, Party, PartyEnv, TakenKeys};
+use super::{AnyParty, GroupEnv, GroupParties, PartyEnv, TakenKeys};
 use crate::{
     CastOptions, CastStats, GroupError, GroupEvent, GroupId, JoinOptions, MemberReport, SubscriptionStats,
     Target,
@@ -34,20 +34,20 @@ fn env(now: Time) -> GroupEnv<'static> {
 
 /// Groups, and the time of the newest call.
 pub(crate) struct Host {
-    pub(crate) groups: Groups,
+    pub(crate) groups: GroupParties,
     now: Time,
 }
 
 impl Host {
     pub(crate) fn new(seed: u8) -> Self {
         Self {
-            groups: Groups::new([seed; 32]),
+            groups: GroupParties::new([seed; 32]),
             now: Time::ZERO,
         }
     }
 
     /// The groups at `now`, which does not run backwards.
-    pub(crate) fn at(&mut self, now: Time) -> (&mut Groups, GroupEnv<'static>) {
+    pub(crate) fn at(&mut self, now: Time) -> (&mut GroupParties, GroupEnv<'static>) {
         self.now = self.now.max(now);
         (&mut self.groups, env(self.now))
     }
@@ -183,7 +183,7 @@ impl Host {
     pub(crate) fn with_party<R>(
         &mut self,
         id: GroupId,
-        act: impl FnOnce(&mut Party, &mut PartyEnv<'_>) -> R,
+        act: impl FnOnce(&mut AnyParty, &mut PartyEnv<'_>) -> R,
     ) -> Result<R, GroupError> {
         let (groups, env) = self.at(self.now);
         groups.with_party(&env, id, act)

@@ -2,7 +2,7 @@
 //!
 //! A packet of a group never belongs to a context: what comes from a group's socket is for the receivers of that group; what comes
 //! to the endpoint's own socket and no context knows is looked up among the keys of groups. A party is served in
-//! [`Groups::flush`] when a packet or a command concerned it or its deadline came; whom, in which order and when is its own
+//! [`GroupParties::flush`] when a packet or a command concerned it or its deadline came; whom, in which order and when is its own
 //! business.
 
 mod audience;
@@ -18,7 +18,7 @@ use crate::receive::Receiver;
 use crate::transmit::Transmitter;
 use crate::{GroupError, GroupEvent, GroupId};
 use audience::Audience;
-pub use catch_up::{Fetch, Supplied, Supply};
+pub use catch_up::{Fetch, Supplied, SuppliedPiece};
 use core::net::SocketAddr;
 use core::time::Duration;
 use keys::Keys;
@@ -26,7 +26,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use tombstones::Tombstones;
+use tombstones::EndedGroups;
 use xtp_core::time::Time;
 use xtp_core::time::sleep::slept;
 use xtp_core::transmit::{Datagram, TransmitBatch};
@@ -75,7 +75,7 @@ pub(crate) struct PartyEnv<'a> {
     pub(super) host: &'a GroupEnv<'a>,
     rng: &'a mut ChaCha20Rng,
     keys: &'a mut Keys,
-    tombstones: &'a mut Tombstones,
+    tombstones: &'a mut EndedGroups,
     events: &'a mut VecDeque<(GroupId, GroupEvent)>,
 }
 
@@ -119,13 +119,13 @@ impl PartyEnv<'_> {
     }
 }
 
-pub(crate) enum Party {
+pub(crate) enum AnyParty {
     Transmitter(Box<Transmitter>),
     Receiver(Box<Receiver>),
     Audience(Box<Audience>),
 }
 
-impl Party {
+impl AnyParty {
     fn deadline(&self) -> Option<Time> {
         match self {
             Self::Transmitter(transmitter) => transmitter.deadline(),
@@ -163,11 +163,11 @@ impl Party {
 }
 
 /// All transmitters and receivers of groups of an endpoint.
-pub struct Groups {
-    parties: Vec<Option<(GroupId, Party)>>,
+pub struct GroupParties {
+    parties: Vec<Option<(GroupId, AnyParty)>>,
     keys: Keys,
     rng: ChaCha20Rng,
-    tombstones: Tombstones,
+    tombstones: EndedGroups,
     events: VecDeque<(GroupId, GroupEvent)>,
     next: u64,
     alive: usize,
@@ -175,7 +175,7 @@ pub struct Groups {
     called: Time,
 }
 
-impl Groups {
+impl GroupParties {
     /// No groups yet. `entropy` seeds every random choice.
     pub fn new(entropy: [u8; 32]) -> Self {
         let mut rng = ChaCha20Rng::from_seed(entropy);
@@ -185,7 +185,7 @@ impl Groups {
         Self {
             parties: Vec::new(),
             keys: Keys::new(hash_key),
-            tombstones: Tombstones::new(hash_key),
+            tombstones: EndedGroups::new(hash_key),
             rng,
             events: VecDeque::new(),
             next: 1,
@@ -249,7 +249,7 @@ macro_rules! env {
 
 use env;
 
-impl Groups {
+impl GroupParties {
     /// Takes a packet that came to the socket of `group`. Whether a party took it.
     pub fn receive_group(
         &mut self,
@@ -282,13 +282,13 @@ impl Groups {
         let (id, party) = self.parties[slot as usize].as_mut()?;
         let mut env = env!(self, host, slot, *id);
         let understood = match party {
-            Party::Transmitter(transmitter) => ToTransmitter::of(packet)
+            AnyParty::Transmitter(transmitter) => ToTransmitter::of(packet)
                 .map(|said| transmitter.receive(datagram, header, said, &mut env))
                 .is_ok(),
-            Party::Receiver(receiver) => ToMember::of(packet)
+            AnyParty::Receiver(receiver) => ToMember::of(packet)
                 .map(|said| receiver.hear_transmitter(datagram, header, said, &mut env))
                 .is_ok(),
-            Party::Audience(_) => false,
+            AnyParty::Audience(_) => false,
         };
         Some(understood)
     }
@@ -304,7 +304,7 @@ impl Groups {
         let key = packet.header.key.value();
         let mut taken = false;
         for (slot, entry) in self.parties.iter_mut().enumerate() {
-            if let Some((id, Party::Receiver(receiver))) = entry {
+            if let Some((id, AnyParty::Receiver(receiver))) = entry {
                 let mut env = env!(self, host, slot as u32, *id);
                 taken |= receiver.disowned(key, datagram.src, &mut env);
             }
@@ -326,7 +326,7 @@ impl Groups {
         } else if let Ok(said) = ToGroup::of(packet) {
             let mut hearers = SmallVec::new();
             for (slot, entry) in self.parties.iter_mut().enumerate() {
-                if let Some((id, Party::Receiver(receiver))) = entry
+                if let Some((id, AnyParty::Receiver(receiver))) = entry
                     && receiver.group() == group
                 {
                     let mut env = env!(self, host, slot as u32, *id);
@@ -360,11 +360,11 @@ impl Groups {
             let Some((id, party)) = entry else { continue };
             let mut env = env!(self, host, slot as u32, *id);
             match party {
-                Party::Transmitter(transmitter) if transmitter.collects(group, key) => {
+                AnyParty::Transmitter(transmitter) if transmitter.collects(group, key) => {
                     transmitter.overhear(datagram, header, &said, &mut env);
                     taken = true;
                 }
-                Party::Receiver(receiver) if receiver.group() == Some(group) => {
+                AnyParty::Receiver(receiver) if receiver.group() == Some(group) => {
                     taken |= receiver.overhear(key, &said);
                 }
                 _ => {}
@@ -380,9 +380,9 @@ impl Groups {
             let Some((id, party)) = entry else { continue };
             let mut env = env!(self, host, slot as u32, *id);
             match party {
-                Party::Transmitter(transmitter) => transmitter.port_unreachable(peer, &mut env),
-                Party::Receiver(receiver) => receiver.port_unreachable(peer, &mut env),
-                Party::Audience(_) => {}
+                AnyParty::Transmitter(transmitter) => transmitter.port_unreachable(peer, &mut env),
+                AnyParty::Receiver(receiver) => receiver.port_unreachable(peer, &mut env),
+                AnyParty::Audience(_) => {}
             }
         }
     }
@@ -391,7 +391,7 @@ impl Groups {
     pub fn too_big(&mut self, host: &GroupEnv<'_>, peer: SocketAddr, octets: usize) -> bool {
         let mut follows = false;
         for (slot, entry) in self.parties.iter_mut().enumerate() {
-            let Some((id, Party::Transmitter(transmitter))) = entry else {
+            let Some((id, AnyParty::Transmitter(transmitter))) = entry else {
                 continue;
             };
             let env = env!(self, host, slot as u32, *id);
@@ -410,9 +410,9 @@ impl Groups {
             }
             let mut env = env!(self, host, slot as u32, *id);
             match party {
-                Party::Transmitter(transmitter) => transmitter.flush(&mut env, out),
-                Party::Receiver(receiver) => receiver.flush(&mut env, out),
-                Party::Audience(audience) => audience.flush(&mut env, out),
+                AnyParty::Transmitter(transmitter) => transmitter.flush(&mut env, out),
+                AnyParty::Receiver(receiver) => receiver.flush(&mut env, out),
+                AnyParty::Audience(audience) => audience.flush(&mut env, out),
             }
             if party.is_gone() {
                 *entry = None;
@@ -425,7 +425,7 @@ impl Groups {
     fn add_party(
         &mut self,
         host: &GroupEnv<'_>,
-        make: impl FnOnce(&mut PartyEnv<'_>) -> Result<Party, GroupError>,
+        make: impl FnOnce(&mut PartyEnv<'_>) -> Result<AnyParty, GroupError>,
     ) -> Result<GroupId, GroupError> {
         if self.alive >= MOST_PARTIES {
             return Err(GroupError::Limit("1 024 transmitters and receivers of groups"));
@@ -449,7 +449,7 @@ impl Groups {
         &mut self,
         host: &GroupEnv<'_>,
         id: GroupId,
-        act: impl FnOnce(&mut Party, &mut PartyEnv<'_>) -> R,
+        act: impl FnOnce(&mut AnyParty, &mut PartyEnv<'_>) -> R,
     ) -> Result<R, GroupError> {
         self.called(host.now);
         let mut parties = self.parties.iter_mut().enumerate();

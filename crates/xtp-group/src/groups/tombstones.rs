@@ -12,13 +12,13 @@ const LIFE: Duration = Duration::from_secs(60);
 const MOST: usize = 4_096;
 
 /// Transmitters' addresses and keys of groups that ended.
-pub(super) struct Tombstones {
+pub(super) struct EndedGroups {
     until: KeyedMap<(Source, u64), Time>,
     /// In the order in which they were buried.
     order: VecDeque<(Time, Source, u64)>,
 }
 
-impl Tombstones {
+impl EndedGroups {
     pub(super) fn new(hash_key: [u8; 16]) -> Self {
         Self {
             until: KeyedMap::with_hasher(KeyedState::new(hash_key)),

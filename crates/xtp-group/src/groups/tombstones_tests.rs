@@ -8,7 +8,7 @@ fn transmitter(port: u16) -> SocketAddr {
 
 #[test]
 fn a_group_is_its_transmitter_and_its_key() {
-    let mut tombstones = Tombstones::new([7; 16]);
+    let mut tombstones = EndedGroups::new([7; 16]);
     tombstones.bury(transmitter(1), 5, Time::ZERO);
     let soon = Time::ZERO + Duration::from_secs(59);
     assert!(tombstones.holds(transmitter(1), 5, soon));
@@ -22,7 +22,7 @@ fn a_group_is_its_transmitter_and_its_key() {
 
 #[test]
 fn whoever_is_buried_again_is_remembered_from_then_on() {
-    let mut tombstones = Tombstones::new([7; 16]);
+    let mut tombstones = EndedGroups::new([7; 16]);
     let later = Time::ZERO + Duration::from_secs(30);
     tombstones.bury(transmitter(1), 5, Time::ZERO);
     tombstones.bury(transmitter(1), 5, later);
@@ -32,7 +32,7 @@ fn whoever_is_buried_again_is_remembered_from_then_on() {
 
 #[test]
 fn one_that_goes_on_for_others_is_remembered_as_long_as_it_is_heard() {
-    let mut tombstones = Tombstones::new([7; 16]);
+    let mut tombstones = EndedGroups::new([7; 16]);
     tombstones.bury(transmitter(1), 5, Time::ZERO);
     let at = |seconds: u64| Time::ZERO + Duration::from_millis(seconds * 1_000);
     assert!((0..600).all(|second| tombstones.hears(transmitter(1), 5, at(second))));
@@ -48,7 +48,7 @@ fn one_that_goes_on_for_others_is_remembered_as_long_as_it_is_heard() {
 
 #[test]
 fn never_more_than_there_is_room_for() {
-    let mut tombstones = Tombstones::new([7; 16]);
+    let mut tombstones = EndedGroups::new([7; 16]);
     for key in 0..5_000 {
         tombstones.bury(transmitter(1), key, Time::ZERO);
     }

@@ -8,7 +8,7 @@ use xtp_wire::{GroupPoll, Header, Options};
 
 /// A poll that waits for its answer.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct PendingAnswer {
     /// When the answer leaves. A newer poll does not move it: what it says is of that moment anyway.
     pub(super) at: Option<Time>,
 }

@@ -4,7 +4,7 @@
 //! so without loss no more is kept than of the block that is being received.
 
 use super::seams::Seams;
-use crate::{Decoder, Descriptor, Layout, LayoutError, MARKS, Mark, RowPlace, Symbol};
+use crate::{BlockLayout, Decoder, Descriptor, LayoutError, MARKS, RowPlace, Symbol, SymbolMark};
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const TAG: usize = 8;
 
 /// A part of the stream that was computed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(super) struct DecodedSegment {
     pub(super) position: u64,
     pub(super) tag: Option<u64>,
     pub(super) octets: Bytes,
@@ -26,16 +26,16 @@ pub(super) struct Segment {
 
 /// What is here of a symbol.
 #[derive(Debug, Default)]
-struct Partial {
+struct PartialSymbol {
     /// By offset, without overlap.
     pieces: SmallVec<[(u16, Bytes); 1]>,
-    marks: SmallVec<[Mark; 2]>,
+    marks: SmallVec<[SymbolMark; 2]>,
     octets: usize,
 }
 
 #[derive(Debug, Default)]
 struct Block {
-    symbols: Vec<Partial>,
+    symbols: Vec<PartialSymbol>,
     octets: u64,
     /// One past the last octet that is here.
     highest: u64,
@@ -49,14 +49,14 @@ struct Block {
 /// The blocks of one stream.
 #[derive(Debug)]
 pub(super) struct Blocks {
-    layout: Layout,
+    layout: BlockLayout,
     end: Option<u64>,
     open: BTreeMap<u32, Block>,
     seams: Seams,
 }
 
 impl Blocks {
-    pub(super) fn new(layout: Layout) -> Self {
+    pub(super) fn new(layout: BlockLayout) -> Self {
         Self {
             layout,
             end: None,
@@ -65,7 +65,7 @@ impl Blocks {
         }
     }
 
-    pub(super) fn layout(&self) -> &Layout {
+    pub(super) fn layout(&self) -> &BlockLayout {
         &self.layout
     }
 
@@ -179,7 +179,7 @@ impl Blocks {
 
     /// Computes what is missing of block `number`, if there are rows enough. `is_known` says whether the octet in front of a
     /// position is here.
-    pub(super) fn solve(&mut self, number: u32, is_known: impl Fn(u64) -> bool) -> Vec<Segment> {
+    pub(super) fn solve(&mut self, number: u32, is_known: impl Fn(u64) -> bool) -> Vec<DecodedSegment> {
         let rows = self.open.get(&number).is_some_and(|block| !block.rows.is_empty());
         if !rows || self.need(number) != Some(0) {
             return Vec::new();
@@ -221,7 +221,7 @@ impl Blocks {
     }
 
     /// What was computed before, and waited for octets in front of it.
-    pub(super) fn waited(&mut self, is_known: impl Fn(u64) -> bool) -> Vec<Segment> {
+    pub(super) fn waited(&mut self, is_known: impl Fn(u64) -> bool) -> Vec<DecodedSegment> {
         let mut segments = Vec::new();
         if !self.seams.is_empty() {
             self.seams.look(is_known, &mut segments);
@@ -294,17 +294,17 @@ impl Block {
     fn add(&mut self, symbol: u8, offset: u16, octets: Bytes, tag: bool, eom: bool) {
         let symbol = usize::from(symbol);
         if self.symbols.len() <= symbol {
-            self.symbols.resize_with(symbol + 1, Partial::default);
+            self.symbols.resize_with(symbol + 1, PartialSymbol::default);
         }
         self.octets += self.symbols[symbol].add(offset, octets, tag, eom) as u64;
     }
 
     /// A symbol was computed.
-    fn fill(&mut self, symbol: u8, octets: Bytes, marks: &[Mark]) {
+    fn fill(&mut self, symbol: u8, octets: Bytes, marks: &[SymbolMark]) {
         self.add(symbol, 0, Bytes::new(), false, false);
         let partial = &mut self.symbols[usize::from(symbol)];
         self.octets += (octets.len() - partial.octets) as u64;
-        *partial = Partial {
+        *partial = PartialSymbol {
             octets: octets.len(),
             pieces: SmallVec::from_iter([(0, octets)]),
             marks: SmallVec::from_slice(marks),
@@ -318,7 +318,7 @@ impl Block {
     }
 }
 
-impl Partial {
+impl PartialSymbol {
     /// Adds what of `octets` is new, and the marks of it; how many that are.
     fn add(&mut self, offset: u16, octets: Bytes, tag: bool, eom: bool) -> usize {
         let (start, end) = (usize::from(offset), usize::from(offset) + octets.len());
@@ -349,19 +349,19 @@ impl Partial {
         }
         self.octets += added;
         if tag && first.0 == start {
-            self.mark(Mark::Tag(offset));
+            self.mark(SymbolMark::Tag(offset));
         }
         if eom && last.1 == end {
-            self.mark(Mark::End(end as u16));
+            self.mark(SymbolMark::End(end as u16));
         }
         added
     }
 
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: SymbolMark) {
         self.marks.push(mark);
         self.marks.sort_unstable_by_key(|mark| match *mark {
-            Mark::End(offset) => (offset, 0),
-            Mark::Tag(offset) => (offset, 1),
+            SymbolMark::End(offset) => (offset, 0),
+            SymbolMark::Tag(offset) => (offset, 1),
         });
     }
 
@@ -380,7 +380,7 @@ impl Partial {
 
 /// The octets of a symbol as packets would bring them: cut where a message ends or a tag begins; and the octets of a tag that
 /// goes on in the next symbol.
-fn cut(start: u64, octets: &Bytes, marks: &[Mark]) -> (Vec<Segment>, Option<Bytes>) {
+fn cut(start: u64, octets: &Bytes, marks: &[SymbolMark]) -> (Vec<DecodedSegment>, Option<Bytes>) {
     let mut out = Vec::new();
     let mut from = 0;
     let mut whole = octets.len();
@@ -388,7 +388,7 @@ fn cut(start: u64, octets: &Bytes, marks: &[Mark]) -> (Vec<Segment>, Option<Byte
     let mut put = |from: &mut usize, until: usize, tag: &mut Option<u64>, eom: bool| {
         let held = if tag.is_some() { TAG } else { 0 };
         if until > *from || tag.is_some() {
-            out.push(Segment {
+            out.push(DecodedSegment {
                 position: start + (*from - held) as u64,
                 tag: tag.take(),
                 octets: octets.slice(*from..until),
@@ -399,10 +399,10 @@ fn cut(start: u64, octets: &Bytes, marks: &[Mark]) -> (Vec<Segment>, Option<Byte
     };
     for mark in marks {
         match *mark {
-            Mark::End(offset) if usize::from(offset) <= octets.len() && usize::from(offset) >= from => {
+            SymbolMark::End(offset) if usize::from(offset) <= octets.len() && usize::from(offset) >= from => {
                 put(&mut from, usize::from(offset), &mut tag, true);
             }
-            Mark::Tag(offset) if usize::from(offset) >= from => {
+            SymbolMark::Tag(offset) if usize::from(offset) >= from => {
                 let at = usize::from(offset);
                 let Some(value) = octets.get(at..).and_then(|rest| rest.first_chunk()) else {
                     whole = at;

@@ -10,7 +10,7 @@ const LEN: u64 = 24;
 const SYMBOLS: u64 = 3;
 const BLOCK: u64 = LEN * SYMBOLS;
 
-fn layout() -> Layout {
+fn layout() -> BlockLayout {
     let agreement = FecAgreement {
         scheme: 1,
         k: SYMBOLS as u16,
@@ -18,7 +18,7 @@ fn layout() -> Layout {
         symbol_len: LEN as u16,
         origin: 0,
     };
-    Layout::new(&agreement, 1_440, 1 << 20).expect("a code")
+    BlockLayout::new(&agreement, 1_440, 1 << 20).expect("a code")
 }
 
 /// Numbers that look random, the same in every run.
@@ -96,19 +96,19 @@ impl Sent {
             .map(|symbol| {
                 let from = block * BLOCK + u64::from(symbol) * LEN;
                 let until = (from + LEN).min(end);
-                let mut marks: Vec<(u64, Mark)> = Vec::new();
+                let mut marks: Vec<(u64, SymbolMark)> = Vec::new();
                 for stop in &self.ends {
                     if *stop > from && *stop <= until {
-                        marks.push((2 * (stop - from), Mark::End((stop - from) as u16)));
+                        marks.push((2 * (stop - from), SymbolMark::End((stop - from) as u16)));
                     }
                 }
                 for tag in &self.tags {
                     if *tag >= from && *tag < until {
-                        marks.push((2 * (tag - from) + 1, Mark::Tag((tag - from) as u16)));
+                        marks.push((2 * (tag - from) + 1, SymbolMark::Tag((tag - from) as u16)));
                     }
                 }
                 marks.sort_by_key(|mark| mark.0);
-                let marks: Vec<Mark> = marks.into_iter().map(|mark| mark.1).collect();
+                let marks: Vec<SymbolMark> = marks.into_iter().map(|mark| mark.1).collect();
                 let last = layout.is_last(block as u32, symbol, end);
                 let descriptor = Descriptor::new(&marks, last).expect("in order");
                 (self.slice(from, until), descriptor)

@@ -3,7 +3,7 @@
 use super::packets::SPANS;
 use super::{Receiver, Stage};
 use crate::groups::PartyEnv;
-use crate::{LONGEST, Reply};
+use crate::{BucketReply, LONGEST};
 use core::time::Duration;
 use smallvec::SmallVec;
 use xtp_core::time::Time;
@@ -108,7 +108,7 @@ impl Receiver {
     }
 
     /// What this receiver would answer now, to the newest question.
-    fn own_reply(&self) -> Reply {
+    fn own_reply(&self) -> BucketReply {
         let mut spans = SmallVec::new();
         self.stream.spans(SPANS, &mut spans);
         reply(self.control(self.answering.question), spans.into_iter().collect())
@@ -124,8 +124,8 @@ impl Receiver {
     }
 }
 
-fn reply(control: Control, spans: SmallVec<[(u64, u64); 4]>) -> Reply {
-    Reply {
+fn reply(control: Control, spans: SmallVec<[(u64, u64); 4]>) -> BucketReply {
+    BucketReply {
         member: 0,
         echo: control.echo,
         rseq: control.rseq,

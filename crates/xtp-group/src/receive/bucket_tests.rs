@@ -41,7 +41,7 @@ fn a_question_is_answered_to_all() {
     let [
         (
             _,
-            Said::Spans {
+            ReceiverPacket::Spans {
                 control,
                 spans,
                 asked: true,
@@ -149,7 +149,7 @@ fn going_back_keeps_nothing_beyond_a_hole() {
     question(&mut script);
     let said = script.run(20);
     assert!(
-        matches!(&said[..], [(_, Said::Spans { control, spans, .. })] if control.rseq == 100 && spans.is_empty()),
+        matches!(&said[..], [(_, ReceiverPacket::Spans { control, spans, .. })] if control.rseq == 100 && spans.is_empty()),
         "{said:?}"
     );
     for position in [100, 200, 300] {
@@ -168,7 +168,7 @@ fn who_is_behind_answers_the_transmitter_alone() {
     question(&mut script);
     let said = script.run(20);
     assert!(
-        matches!(&said[..], [(_, Said::Spans { asked: true, .. })]),
+        matches!(&said[..], [(_, ReceiverPacket::Spans { asked: true, .. })]),
         "{said:?}"
     );
     assert_eq!(script.to_all, 0);

@@ -25,9 +25,11 @@ fn whole(options: JoinOptions, asks: Options) -> Script {
     script
 }
 
-fn confirms(said: &[(xtp_core::Time, Said)]) -> Vec<u64> {
+fn confirms(said: &[(xtp_core::Time, ReceiverPacket)]) -> Vec<u64> {
     let sure = said.iter().filter(|each| match &each.1 {
-        Said::Spans { options, .. } | Said::Join { options, .. } => options.contains(Options::RCLOSE),
+        ReceiverPacket::Spans { options, .. } | ReceiverPacket::Join { options, .. } => {
+            options.contains(Options::RCLOSE)
+        }
         _ => false,
     });
     sure.map(|(at, _)| at.as_nanos() / 1_000_000 - 1_000_000)
@@ -142,7 +144,9 @@ fn a_user_who_is_to_confirm_is_waited_for() {
     script.read();
     script.poll(2 * BLOCK, Options::WCLOSE);
     let said = script.run(100);
-    assert!(matches!(said[..], [(_, Said::Spans { asked: true, .. })]) && confirms(&said).is_empty());
+    assert!(
+        matches!(said[..], [(_, ReceiverPacket::Spans { asked: true, .. })]) && confirms(&said).is_empty()
+    );
     script.host.confirm(script.now, script.id).expect("it is there");
     assert_eq!(confirms(&script.run(100)).len(), 1);
 }
@@ -164,7 +168,7 @@ fn whoever_rejects_says_why_and_is_out() {
         .reject(script.now, script.id, &long)
         .expect("it is there");
     let said = script.flush();
-    let [Said::Diag(2, 0, text)] = &said[..] else {
+    let [ReceiverPacket::Diag(2, 0, text)] = &said[..] else {
         panic!("{said:?}")
     };
     assert_eq!(*text, "ä".repeat(127), "whole characters, 255 octets at most");
@@ -181,7 +185,7 @@ fn whoever_rejects_says_why_and_is_out() {
 fn whoever_leaves_early_says_so() {
     let mut script = Script::member(options());
     script.host.release(script.now, script.id).expect("it is there");
-    assert_eq!(script.flush(), [Said::Diag(2, 10, String::new())]);
+    assert_eq!(script.flush(), [ReceiverPacket::Diag(2, 10, String::new())]);
     assert!(script.host.release(script.now, script.id).is_err(), "it is gone");
     let mut script = whole(options(), Options::empty());
     script.host.release(script.now, script.id).expect("it is there");
@@ -200,7 +204,7 @@ fn who_has_let_go_is_told_nothing() {
     // In the same moment the rest comes.
     script.data_with(BLOCK, BLOCK as usize, Options::WCLOSE);
     assert_eq!(script.events(), []);
-    assert!(matches!(&script.flush()[..], [Said::Diag(2, 10, _)]));
+    assert!(matches!(&script.flush()[..], [ReceiverPacket::Diag(2, 10, _)]));
 }
 
 #[test]
@@ -210,7 +214,7 @@ fn a_silent_transmitter_is_asked_and_then_lost() {
     let asked: Vec<u64> = said
         .iter()
         .map(|(at, said)| {
-            let Said::Join { options, .. } = said else {
+            let ReceiverPacket::Join { options, .. } = said else {
                 panic!("{said:?}")
             };
             assert_eq!(*options, Options::SREQ);
@@ -228,7 +232,7 @@ fn a_member_that_hears_nothing_but_announcements_asks_whether_it_is_known() {
     let mut asked = Vec::new();
     for second in 1..=40 {
         let said = script.run(1_000);
-        let asks = |said: &Said| matches!(said, Said::Join { options, .. } if *options == Options::SREQ);
+        let asks = |said: &ReceiverPacket| matches!(said, ReceiverPacket::Join { options, .. } if *options == Options::SREQ);
         asked.extend(said.iter().filter(|(_, said)| asks(said)).map(|_| second));
         script.announce();
         if second == 18 {
@@ -346,7 +350,7 @@ fn whoever_joins_where_nobody_listens_goes_on_listening() {
         [GroupEvent::Found(TRANSMITTER)],
         "it was forgotten, and is found anew"
     );
-    assert!(matches!(script.flush()[..], [Said::Join { .. }]));
+    assert!(matches!(script.flush()[..], [ReceiverPacket::Join { .. }]));
 }
 
 #[test]
@@ -356,7 +360,7 @@ fn whoever_was_stopped_reports_at_once_and_asks_where_it_stands() {
     script.now = script.now + Duration::from_millis(600);
     let said = script.flush();
     let [
-        Said::Spans {
+        ReceiverPacket::Spans {
             options,
             asked: false,
             ..

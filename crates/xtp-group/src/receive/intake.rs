@@ -1,6 +1,6 @@
 //! What comes of the stream: octets, parity, and where it ends (§9.12).
 
-use super::blocks::Segment;
+use super::blocks::DecodedSegment;
 use super::{POSITIONS, Receiver, Stage, says_end};
 use crate::GroupEvent;
 use crate::groups::PartyEnv;
@@ -175,7 +175,7 @@ impl Receiver {
         };
         let stream = &self.stream;
         let is_known = |position: u64| position == 0 || stream.holds(position - 1, position);
-        let mut computed: Vec<Segment> = Vec::new();
+        let mut computed: Vec<DecodedSegment> = Vec::new();
         for block in first.block..=last.block {
             computed.append(&mut blocks.solve(block, is_known));
         }
@@ -196,7 +196,7 @@ impl Receiver {
         }
     }
 
-    fn insert_computed(&mut self, computed: Vec<Segment>) {
+    fn insert_computed(&mut self, computed: Vec<DecodedSegment>) {
         for segment in computed {
             let inserted = self.stream.insert(
                 segment.position,

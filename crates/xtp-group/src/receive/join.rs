@@ -2,7 +2,7 @@
 
 use super::{Bound, Receiver, Stage, says_end};
 use crate::groups::PartyEnv;
-use crate::{Feedback, JoinOptions, Layout, LayoutError};
+use crate::{BlockLayout, Feedback, JoinOptions, LayoutError};
 use core::time::Duration;
 use xtp_core::time::Time;
 use xtp_core::transmit::Datagram;
@@ -40,10 +40,10 @@ pub(super) struct Joining {
 }
 
 /// What an announcement says.
-pub(crate) struct Terms {
+pub(crate) struct AnnouncedTerms {
     pub(crate) feedback: Feedback,
     service: u8,
-    layout: Option<Layout>,
+    layout: Option<BlockLayout>,
     supplies: bool,
     buckets: Option<GroupBuckets>,
     /// Nobody is asked to join: whoever hears it takes what comes.
@@ -95,7 +95,7 @@ impl Receiver {
         &mut self,
         datagram: &Datagram<'_>,
         header: &Header,
-        terms: Terms,
+        terms: AnnouncedTerms,
         whole: bool,
         env: &mut PartyEnv<'_>,
     ) {
@@ -300,7 +300,7 @@ pub(crate) fn invitation(
     header: &Header,
     said: &ToGroup<'_>,
     env: &mut PartyEnv<'_>,
-) -> Option<Terms> {
+) -> Option<AnnouncedTerms> {
     let (first, whole) = match said {
         ToGroup::Announcement(first) => (first, false),
         ToGroup::Datagram(first) => (first, true),
@@ -320,7 +320,7 @@ pub(crate) fn invitation(
 }
 
 /// What an announcement says to a receiver with these options.
-fn terms(options: &JoinOptions, header: &Header, first: &First<'_>) -> Option<Terms> {
+fn terms(options: &JoinOptions, header: &Header, first: &First<'_>) -> Option<AnnouncedTerms> {
     let Traffic::Extended(traffic) = &first.traffic else {
         return None;
     };
@@ -331,13 +331,13 @@ fn terms(options: &JoinOptions, header: &Header, first: &First<'_>) -> Option<Te
     }
     let layout = match terms
         .fec
-        .map(|fec| Layout::new(&fec, traffic.maxdata, options.capacity))
+        .map(|fec| BlockLayout::new(&fec, traffic.maxdata, options.capacity))
     {
         // Too small a buffer is the transmitter's to refuse: so its user hears of it.
         None | Some(Err(LayoutError::Window)) => None,
         Some(layout) => Some(layout.ok()?),
     };
-    Some(Terms {
+    Some(AnnouncedTerms {
         feedback: feedback(&terms, None),
         service: traffic.service,
         layout,

@@ -6,8 +6,10 @@ use core::net::SocketAddr;
 use xtp_wire::DiagReason;
 use xtp_wire::{Caps, DiagCode, DiagValue, FecAgreement, Options};
 
-fn joins(said: &[(xtp_core::Time, Said)]) -> Vec<u64> {
-    let joins = said.iter().filter(|each| matches!(each.1, Said::Join { .. }));
+fn joins(said: &[(xtp_core::Time, ReceiverPacket)]) -> Vec<u64> {
+    let joins = said
+        .iter()
+        .filter(|each| matches!(each.1, ReceiverPacket::Join { .. }));
     joins
         .map(|(at, _)| at.as_nanos() / 1_000_000 - 1_000_000)
         .collect()
@@ -29,7 +31,7 @@ fn a_join_says_who_asks_and_is_repeated_while_nobody_answers() {
         [0, 250, 500, 750, 1_070, 1_710, 2_990, 5_550, 9_550],
         "40 ms, doubling to 4 s, but once an announcement at most"
     );
-    let Said::Join {
+    let ReceiverPacket::Join {
         control,
         xkey,
         name,
@@ -89,9 +91,12 @@ fn whoever_does_not_answer_keeps_no_other_one_out() {
     assert_eq!(script.run(0), [], "the other one has its second");
     script.wait(100);
     script.announce();
-    assert!(matches!(script.flush()[..], [Said::Join { .. }]));
+    assert!(matches!(script.flush()[..], [ReceiverPacket::Join { .. }]));
     script.answer(0, 0);
-    assert!(matches!(script.flush()[..], [Said::Status { key: T, .. }]));
+    assert!(matches!(
+        script.flush()[..],
+        [ReceiverPacket::Status { key: T, .. }]
+    ));
 }
 
 #[test]
@@ -142,7 +147,7 @@ fn every_answer_is_confirmed_and_names_what_it_answers() {
         script.answer(0, 0);
         let said = script.flush();
         let [
-            Said::Status {
+            ReceiverPacket::Status {
                 control,
                 options,
                 key: T,
@@ -172,7 +177,7 @@ fn a_forgotten_one_joins_again_with_what_it_has() {
     script.block_without(0, &[]);
     script.disown(T);
     let said = script.flush();
-    let [Said::Join { control, .. }] = &said[..] else {
+    let [ReceiverPacket::Join { control, .. }] = &said[..] else {
         panic!("{said:?}")
     };
     assert_eq!(control.rseq, BLOCK);
@@ -182,7 +187,10 @@ fn a_forgotten_one_joins_again_with_what_it_has() {
         "what is here can be read meanwhile"
     );
     script.answer(0, 0);
-    assert!(matches!(script.flush()[..], [Said::Status { key: T, .. }]));
+    assert!(matches!(
+        script.flush()[..],
+        [ReceiverPacket::Status { key: T, .. }]
+    ));
 }
 
 /// The transmitter counts anew under each T, from wherever it likes; an answer from before, that comes late, is none.
@@ -192,17 +200,17 @@ fn who_was_forgotten_is_known_by_another_key() {
         let mut script = Script::member(options());
         let old = script.member_sync();
         script.disown(T);
-        assert!(matches!(script.flush()[..], [Said::Join { .. }]));
+        assert!(matches!(script.flush()[..], [ReceiverPacket::Join { .. }]));
         script.forget(T + 1, old.wrapping_sub(before));
         script.member.1 = 1;
         script.answer(0, 0);
-        assert!(matches!(script.flush()[..], [Said::Status { key, .. }] if key == T + 1));
+        assert!(matches!(script.flush()[..], [ReceiverPacket::Status { key, .. }] if key == T + 1));
         script.forget(T, old + 10);
         script.member.1 = 0;
         script.answer(0, 0);
         let said = script.flush();
         assert!(
-            matches!(said[..], [Said::Status { key, .. }] if key == T + 1),
+            matches!(said[..], [ReceiverPacket::Status { key, .. }] if key == T + 1),
             "{said:?}"
         );
     }
@@ -276,7 +284,7 @@ fn the_end_of_a_group_one_is_not_in_is_forgotten_with_it() {
     script.key = K + 1;
     script.announce();
     assert!(
-        matches!(script.flush()[..], [Said::Join { .. }]),
+        matches!(script.flush()[..], [ReceiverPacket::Join { .. }]),
         "another one is not"
     );
     assert_eq!(script.caps, Caps::XCNTL | Caps::FEC);

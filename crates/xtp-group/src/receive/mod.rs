@@ -22,7 +22,7 @@ mod watch;
 use crate::GroupError;
 use crate::groups::PartyEnv;
 use crate::{Feedback, GroupClose, GroupEvent, JoinOptions, Progress, SubscriptionStats};
-use answer::Asked;
+use answer::PendingAnswer;
 use behind::Behind;
 use blocks::Blocks;
 use bucket::Answering;
@@ -32,8 +32,8 @@ use join::Joining;
 pub(super) use join::invitation;
 use need::Needs;
 use packets::Outbox;
-use place::Place;
-use watch::Watch;
+use place::ListenerPlace;
+use watch::TransmitterWatch;
 use xtp_core::path::LEAST_DATAGRAM;
 use xtp_core::recv::{Item, Reassembly};
 use xtp_core::time::Time;
@@ -118,15 +118,15 @@ pub(super) struct Receiver {
     stream: Reassembly,
     blocks: Option<Blocks>,
     joining: Joining,
-    asked: Asked,
+    asked: PendingAnswer,
     answering: Answering,
     needs: Needs,
     behind: Behind,
     close: Close,
-    watch: Watch,
+    watch: TransmitterWatch,
     outbox: Outbox,
     /// It hears the transmitter for a listener of the group.
-    place: Option<Place>,
+    place: Option<ListenerPlace>,
     /// The user found nothing to read since it was last told that there is something.
     waits: bool,
     /// The user has read some of the stream.
@@ -162,12 +162,12 @@ impl Receiver {
             stream,
             blocks: None,
             joining: Joining::default(),
-            asked: Asked::default(),
+            asked: PendingAnswer::default(),
             answering: Answering::default(),
             needs: Needs::default(),
             behind: Behind::default(),
             close: Close::default(),
-            watch: Watch::new(env.now),
+            watch: TransmitterWatch::new(env.now),
             outbox: Outbox::new(env.random() as u32),
             place: None,
             waits: true,
@@ -411,7 +411,7 @@ impl Receiver {
         self.stream = new_stream(0, &self.options);
         self.blocks = None;
         self.joining = Joining::default();
-        self.asked = Asked::default();
+        self.asked = PendingAnswer::default();
         self.answering = Answering::default();
         self.needs = Needs::default();
         self.behind = Behind::default();

@@ -8,16 +8,16 @@ use xtp_wire::Options;
 type BlockNeed = (u32, u16, u16);
 
 /// Blocks of the first need in `said`, and when it left.
-fn need(said: &[(xtp_core::Time, Said)]) -> Option<(u64, &[BlockNeed])> {
+fn need(said: &[(xtp_core::Time, ReceiverPacket)]) -> Option<(u64, &[BlockNeed])> {
     said.iter().find_map(|(at, said)| match said {
-        Said::Need { blocks, .. } => Some((at.as_nanos() / 1_000_000 - 1_000_000, &blocks[..])),
+        ReceiverPacket::Need { blocks, .. } => Some((at.as_nanos() / 1_000_000 - 1_000_000, &blocks[..])),
         _ => None,
     })
 }
 
-fn needs(said: &[(xtp_core::Time, Said)]) -> usize {
+fn needs(said: &[(xtp_core::Time, ReceiverPacket)]) -> usize {
     said.iter()
-        .filter(|each| matches!(each.1, Said::Need { .. }))
+        .filter(|each| matches!(each.1, ReceiverPacket::Need { .. }))
         .count()
 }
 
@@ -43,7 +43,7 @@ fn the_open_block_is_not_asked_for_by_number() {
     let [
         (
             _,
-            Said::Spans {
+            ReceiverPacket::Spans {
                 control,
                 spans,
                 asked: true,
@@ -211,7 +211,7 @@ fn a_pending_answer_keeps_its_slot() {
     let said = script.run(1_100);
     let answers = said
         .iter()
-        .filter(|each| matches!(each.1, Said::Spans { asked: true, .. }));
+        .filter(|each| matches!(each.1, ReceiverPacket::Spans { asked: true, .. }));
     assert_eq!(answers.count(), 1);
 }
 
@@ -237,9 +237,9 @@ fn each_block_waits_for_itself() {
 #[test]
 fn marks_of_congestion_are_told_beside_a_need() {
     let mut script = Script::member(options());
-    let marks = |said: &[(xtp_core::Time, Said)]| -> Vec<u32> {
+    let marks = |said: &[(xtp_core::Time, ReceiverPacket)]| -> Vec<u32> {
         let marks = said.iter().filter_map(|(_, said)| match said {
-            Said::Spans { ce, asked: true, .. } => Some(*ce),
+            ReceiverPacket::Spans { ce, asked: true, .. } => Some(*ce),
             _ => None,
         });
         marks.collect()

@@ -8,7 +8,7 @@ use core::net::{IpAddr, SocketAddr};
 
 /// One of the places of a listener.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ListenerPlace {
     listener: GroupId,
     /// The listener's user knows of it.
     handed_out: bool,
@@ -22,7 +22,7 @@ impl Receiver {
         env: &mut PartyEnv<'_>,
     ) -> Result<Self, GroupError> {
         let mut receiver = Self::new(options, env)?;
-        receiver.place = Some(Place {
+        receiver.place = Some(ListenerPlace {
             listener,
             handed_out: false,
         });

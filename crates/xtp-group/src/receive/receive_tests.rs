@@ -27,7 +27,7 @@ fn a_stream_in_order_is_read_confirmed_and_closed() {
     let [
         (
             _,
-            Said::Spans {
+            ReceiverPacket::Spans {
                 control,
                 options,
                 spans,
@@ -71,7 +71,7 @@ fn lost_symbols_are_asked_for_and_computed() {
     let [
         (
             _,
-            Said::Need {
+            ReceiverPacket::Need {
                 control,
                 blocks,
                 asked: false,
@@ -108,7 +108,7 @@ fn the_short_last_block_is_computed_too() {
     let [
         (
             _,
-            Said::Need {
+            ReceiverPacket::Need {
                 blocks, asked: true, ..
             },
         ),
@@ -134,7 +134,7 @@ fn without_parity_what_is_missing_is_said_by_ranges() {
     let [
         (
             _,
-            Said::Spans {
+            ReceiverPacket::Spans {
                 control,
                 spans,
                 asked: true,
@@ -156,7 +156,7 @@ fn without_parity_what_is_missing_is_said_by_ranges() {
     let [
         (
             _,
-            Said::Spans {
+            ReceiverPacket::Spans {
                 control,
                 spans,
                 asked: false,

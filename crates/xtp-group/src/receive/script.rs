@@ -2,8 +2,8 @@
 
 use super::Receiver;
 use crate::groups::host_testing::Host;
-use crate::groups::{Party, PartyEnv};
-use crate::{Descriptor, GroupClose, GroupEvent, GroupId, JoinOptions, Mark, Symbol, encode_row};
+use crate::groups::{AnyParty, PartyEnv};
+use crate::{Descriptor, GroupClose, GroupEvent, GroupId, JoinOptions, Symbol, SymbolMark, encode_row};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use xtp_core::time::Time;
@@ -32,7 +32,7 @@ pub(super) const BLOCK: u64 = SYMBOLS as u64 * LEN as u64;
 
 /// What the receiver sent, without what it borrowed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Said {
+pub(super) enum ReceiverPacket {
     Join {
         control: Control,
         xkey: u64,
@@ -140,10 +140,10 @@ impl Script {
     pub(super) fn join(&mut self) {
         self.announce();
         let said = self.flush();
-        assert!(matches!(said[..], [Said::Join { .. }]), "{said:?}");
+        assert!(matches!(said[..], [ReceiverPacket::Join { .. }]), "{said:?}");
         self.answer(0, 0);
         let said = self.flush();
-        assert!(matches!(said[..], [Said::Status { .. }]), "{said:?}");
+        assert!(matches!(said[..], [ReceiverPacket::Status { .. }]), "{said:?}");
     }
 
     pub(super) fn wait(&mut self, millis: u64) {
@@ -401,7 +401,7 @@ impl Script {
     }
 
     /// A parity row of a block that ends at `end`, marks of its first symbol being `marks`.
-    pub(super) fn row_of(&mut self, block: u64, row: u8, end: u64, marks: &[Mark], flags: u8) {
+    pub(super) fn row_of(&mut self, block: u64, row: u8, end: u64, marks: &[SymbolMark], flags: u8) {
         let start = block * BLOCK;
         let symbols = (end - start).div_ceil(u64::from(LEN)) as u16;
         let pieces: Vec<Vec<u8>> = (0..u64::from(symbols))
@@ -479,8 +479,8 @@ impl Script {
 
     /// Looks into the receiver.
     pub(super) fn receiver<R>(&mut self, look: impl FnOnce(&Receiver) -> R) -> R {
-        let look = |party: &mut Party, _: &mut PartyEnv<'_>| match party {
-            Party::Receiver(receiver) => look(receiver),
+        let look = |party: &mut AnyParty, _: &mut PartyEnv<'_>| match party {
+            AnyParty::Receiver(receiver) => look(receiver),
             _ => unreachable!("a receiver was made"),
         };
         self.host.with_party(self.id, look).expect("it is there")
@@ -527,7 +527,7 @@ impl Script {
     }
 
     /// What the receiver sends now.
-    pub(super) fn flush(&mut self) -> Vec<Said> {
+    pub(super) fn flush(&mut self) -> Vec<ReceiverPacket> {
         let mut out = TransmitBatch::new();
         self.host.flush(self.now, &mut out);
         let mut said = Vec::new();
@@ -540,7 +540,7 @@ impl Script {
             said.push(understood(&packet));
         });
         for each in &said {
-            if let Said::Join { xkey, .. } = each {
+            if let ReceiverPacket::Join { xkey, .. } = each {
                 self.receiver = *xkey;
             }
         }
@@ -548,7 +548,7 @@ impl Script {
     }
 
     /// Lets `millis` pass as a driver does: it comes when the groups want it.
-    pub(super) fn run(&mut self, millis: u64) -> Vec<(Time, Said)> {
+    pub(super) fn run(&mut self, millis: u64) -> Vec<(Time, ReceiverPacket)> {
         let until = self.now + Duration::from_millis(millis);
         let mut said = Vec::new();
         let mut turns = 0;
@@ -593,7 +593,7 @@ impl Script {
     }
 }
 
-fn understood(packet: &Packet<'_>) -> Said {
+fn understood(packet: &Packet<'_>) -> ReceiverPacket {
     let options = packet.header.options - Options::NOCHECK - Options::MULTI;
     match ToTransmitter::of(packet).expect("a receiver's packet") {
         ToTransmitter::Join {
@@ -606,31 +606,31 @@ fn understood(packet: &Packet<'_>) -> Said {
                 panic!("an extended specifier")
             };
             let terms = GroupTerms::read(traffic.tlvs).expect("sound terms");
-            Said::Join {
+            ReceiverPacket::Join {
                 control,
                 xkey,
                 options,
                 name: terms.name.map(str::to_owned),
             }
         }
-        ToTransmitter::Status(control) => Said::Status {
+        ToTransmitter::Status(control) => ReceiverPacket::Status {
             control,
             options,
             key: packet.header.key.value(),
         },
-        ToTransmitter::Extended(status) => Said::Spans {
+        ToTransmitter::Extended(status) => ReceiverPacket::Spans {
             control: status.control,
             options,
             spans: status.spans.iter().collect(),
             asked: status.delay_us != xtp_wire::DELAY_NONE,
             ce: status.ce,
         },
-        ToTransmitter::Need(gnack) => Said::Need {
+        ToTransmitter::Need(gnack) => ReceiverPacket::Need {
             control: gnack.control,
             blocks: gnack.iter().collect(),
             asked: gnack.delay_us != xtp_wire::DELAY_NONE,
         },
-        ToTransmitter::Diag(diag) => Said::Diag(diag.code, diag.val, diag.text.to_owned()),
+        ToTransmitter::Diag(diag) => ReceiverPacket::Diag(diag.code, diag.val, diag.text.to_owned()),
         ToTransmitter::Spans { .. } => panic!("never sent: {:?}", matches!(packet.body, Body::Ecntl { .. })),
     }
 }

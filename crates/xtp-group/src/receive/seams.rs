@@ -4,7 +4,7 @@
 //! octets are octets of data or the rest of a tag, and only the first symbol's marks say which. So the last octets of the first
 //! wait for the second, and the second, if it is computed before the octets in front of it are here, waits for them.
 
-use super::blocks::Segment;
+use super::blocks::DecodedSegment;
 use bytes::{Bytes, BytesMut};
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) struct Seams {
     /// The first octets of a tag that goes on behind the border.
     halves: BTreeMap<u64, Bytes>,
     /// Segments that begin at a border behind which the rest of a tag may lie: all of that symbol.
-    waiting: BTreeMap<u64, Vec<Segment>>,
+    waiting: BTreeMap<u64, Vec<DecodedSegment>>,
 }
 
 impl Seams {
@@ -26,10 +26,10 @@ impl Seams {
     pub(super) fn take(
         &mut self,
         (start, end): (u64, u64),
-        segments: Vec<Segment>,
+        segments: Vec<DecodedSegment>,
         half: Option<Bytes>,
         is_known: bool,
-        out: &mut Vec<Segment>,
+        out: &mut Vec<DecodedSegment>,
     ) {
         if let Some(half) = half {
             self.halves.insert(end, half);
@@ -40,7 +40,7 @@ impl Seams {
     }
 
     /// Hands out what waited for the octets in front of it, or for the beginning of its tag.
-    pub(super) fn look(&mut self, is_known: impl Fn(u64) -> bool, out: &mut Vec<Segment>) {
+    pub(super) fn look(&mut self, is_known: impl Fn(u64) -> bool, out: &mut Vec<DecodedSegment>) {
         let borders: Vec<u64> = self.waiting.keys().copied().collect();
         for border in borders {
             self.settle(border, is_known(border), out);
@@ -67,7 +67,7 @@ impl Seams {
         }
     }
 
-    fn settle(&mut self, border: u64, is_known: bool, out: &mut Vec<Segment>) {
+    fn settle(&mut self, border: u64, is_known: bool, out: &mut Vec<DecodedSegment>) {
         if !is_known && !self.halves.contains_key(&border) {
             return;
         }
@@ -82,7 +82,7 @@ impl Seams {
 }
 
 /// Puts a tag together: its first octets lie in front of `border`, the rest are the first of `segments`.
-fn join(half: Bytes, border: u64, segments: &mut [Segment]) {
+fn join(half: Bytes, border: u64, segments: &mut [DecodedSegment]) {
     let Some(first) = segments.first_mut().filter(|first| first.tag.is_none()) else {
         return;
     };

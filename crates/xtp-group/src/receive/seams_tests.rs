@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn plain(position: u64, octets: &'static [u8]) -> Segment {
-    Segment {
+fn plain(position: u64, octets: &'static [u8]) -> DecodedSegment {
+    DecodedSegment {
         position,
         tag: None,
         octets: Bytes::from_static(octets),
@@ -11,8 +11,8 @@ fn plain(position: u64, octets: &'static [u8]) -> Segment {
     }
 }
 
-fn tagged() -> Segment {
-    Segment {
+fn tagged() -> DecodedSegment {
+    DecodedSegment {
         position: 97,
         tag: Some(0x0102_0304_0506_0708),
         octets: Bytes::from_static(b"rest"),

@@ -24,7 +24,7 @@ const LINGER: Duration = Duration::from_secs(1);
 const LINGERS: u8 = 4;
 
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct TransmitterWatch {
     /// When the transmitter was heard.
     heard: Time,
     /// When it was heard to say what is for its members: an announcement is for everybody, and comes without end to a receiver whose
@@ -43,7 +43,7 @@ pub(super) struct Watch {
     lingered: u8,
 }
 
-impl Watch {
+impl TransmitterWatch {
     pub(super) fn new(now: Time) -> Self {
         Self {
             heard: now,

@@ -2,9 +2,9 @@
 
 use super::Transmitter;
 use super::asleep::later;
-use super::claim::Claim;
+use super::claim::MemberClaim;
 use super::members::Member;
-use super::reply::Reply;
+use super::reply::UnicastReply;
 use crate::groups::PartyEnv;
 use crate::{DropReason, GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, Require, Slow};
 use core::net::{IpAddr, SocketAddr};
@@ -33,7 +33,7 @@ const FEW_BLOCKS: u64 = 2;
 
 /// Somebody who asked to join and has not said that it heard the answer.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct PendingJoin {
     pub(super) address: SocketAddr,
     pub(super) local: Option<IpAddr>,
     pub(super) name: Box<str>,
@@ -62,7 +62,7 @@ pub(super) struct Pending {
 /// All who are on the way, by T.
 #[derive(Debug, Default)]
 pub(super) struct Joins {
-    pending: BTreeMap<u64, Pending>,
+    pending: BTreeMap<u64, PendingJoin>,
     by_peer: BTreeMap<(SocketAddr, u64), u64>,
     /// Answers that left in the second that began then.
     second: Time,
@@ -78,7 +78,7 @@ impl Joins {
         self.pending.contains_key(&own)
     }
 
-    pub(super) fn get_mut(&mut self, own: u64) -> Option<&mut Pending> {
+    pub(super) fn get_mut(&mut self, own: u64) -> Option<&mut PendingJoin> {
         self.pending.get_mut(&own)
     }
 
@@ -86,19 +86,19 @@ impl Joins {
         self.by_peer.get(&(address, key)).copied()
     }
 
-    fn insert(&mut self, own: u64, pending: Pending) {
+    fn insert(&mut self, own: u64, pending: PendingJoin) {
         self.by_peer.insert((pending.address, pending.key), own);
         self.pending.insert(own, pending);
     }
 
-    fn remove(&mut self, own: u64) -> Option<Pending> {
+    fn remove(&mut self, own: u64) -> Option<PendingJoin> {
         let pending = self.pending.remove(&own)?;
         self.by_peer.remove(&(pending.address, pending.key));
         Some(pending)
     }
 
     /// Those that wait for the member of their name.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = (u64, &Pending)> {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (u64, &PendingJoin)> {
         let all = self.pending.iter().map(|(own, pending)| (*own, pending));
         all.filter(|(_, pending)| pending.waits)
     }
@@ -247,7 +247,7 @@ impl Transmitter {
         match self.admission(&asker, env) {
             Ok(()) => self.admit(&asker, env),
             Err(None) => {}
-            Err(Some(value)) => self.replies.push(Reply::refusal(
+            Err(Some(value)) => self.replies.push(UnicastReply::refusal(
                 (asker.address, asker.local),
                 asker.key,
                 DiagCode::JoinRefused,
@@ -262,7 +262,7 @@ impl Transmitter {
             pending.heard_sync = sync;
             pending.budget = (pending.budget + BUDGET * octets).min(MOST_BUDGET);
             if !pending.waits && now.since(pending.told) >= FIRST_REPEAT {
-                self.replies.push(Reply::Standing(own));
+                self.replies.push(UnicastReply::Standing(own));
             }
         }
     }
@@ -275,9 +275,10 @@ impl Transmitter {
             MemberState::Dropped(reason) => {
                 let (code, value) = super::members::diagnosis(reason);
                 let to = (member.address, member.local);
-                self.replies.push(Reply::refusal(to, member.key, code, value));
+                self.replies
+                    .push(UnicastReply::refusal(to, member.key, code, value));
             }
-            _ => self.replies.push(Reply::Standing(member.own)),
+            _ => self.replies.push(UnicastReply::Standing(member.own)),
         }
     }
 
@@ -307,8 +308,8 @@ impl Transmitter {
         }
         match self.claim(asker.name, asker.address, env.now) {
             // The member of a receiver that was started again is soon heard no more, and that receiver asks again.
-            Claim::Held => Err(None),
-            Claim::Free | Claim::Asked => Ok(()),
+            MemberClaim::Held => Err(None),
+            MemberClaim::Free | MemberClaim::Asked => Ok(()),
         }
     }
 
@@ -356,10 +357,10 @@ impl Transmitter {
         {
             self.give_up(unheard, env);
         }
-        let waits = self.claim(asker.name, asker.address, env.now) == Claim::Asked;
+        let waits = self.claim(asker.name, asker.address, env.now) == MemberClaim::Asked;
         let late = self.options.slow == Slow::CatchUp && self.is_late(asker.control.rseq);
         let own = env.fresh_key();
-        let pending = Pending {
+        let pending = PendingJoin {
             address: asker.address,
             local: asker.local,
             name: asker.name.into(),
@@ -382,7 +383,7 @@ impl Transmitter {
         self.joins.insert(own, pending);
         match waits {
             true => self.ask_holder(asker.name, asker.address, env.now),
-            false => self.replies.push(Reply::Standing(own)),
+            false => self.replies.push(UnicastReply::Standing(own)),
         }
         self.judge.begin(env.now);
     }
@@ -404,7 +405,8 @@ impl Transmitter {
             // It joins again, as one that lost its place.
             let (code, value) = super::members::diagnosis(DropReason::Replaced);
             let to = (pending.address, pending.local);
-            self.replies.push(Reply::refusal(to, pending.key, code, value));
+            self.replies
+                .push(UnicastReply::refusal(to, pending.key, code, value));
             env.forget_key(own);
             return None;
         }
@@ -446,7 +448,7 @@ impl Transmitter {
     }
 
     /// Those under whose name a new one joined are out.
-    fn replace(&mut self, pending: &Pending, env: &mut PartyEnv<'_>) {
+    fn replace(&mut self, pending: &PendingJoin, env: &mut PartyEnv<'_>) {
         let before = self.members.predecessors(&pending.name, pending.address);
         let out: Vec<u32> = before.map(|(index, _)| index).collect();
         for index in out {

@@ -1,7 +1,7 @@
 //! What a transmitter does that was stopped: time in which it did not run is nobody's silence (§9.10).
 
 use super::Transmitter;
-use super::close::Phase;
+use super::close::TransmitPhase;
 use core::time::Duration;
 use xtp_core::time::Time;
 use xtp_core::time::sleep::READING;
@@ -17,7 +17,7 @@ impl Transmitter {
         self.joins.excuse(span, now);
         self.polls.excuse(soon);
         self.judge.excuse(span, now);
-        if let Phase::Gathering(until) = &mut self.phase {
+        if let TransmitPhase::Gathering(until) = &mut self.phase {
             *until = (*until).max(soon);
         }
         if let Some(message) = &mut self.message {

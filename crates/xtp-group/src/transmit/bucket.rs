@@ -5,11 +5,11 @@
 //! patience are those of the other mode: with the last octet each is asked for its own status again.
 
 use super::Transmitter;
-use super::status::Report;
+use super::status::StatusReport;
 use crate::groups::PartyEnv;
 use crate::{
-    Bucket, BucketOptions, Buckets, CastOptions, Cycle, DropReason, MOST_MEMBERS, MemberState, Mode, Reply,
-    Slow, Target,
+    Bucket, BucketOptions, BucketReply, Buckets, CastOptions, Cycle, DropReason, MOST_MEMBERS, MemberState,
+    Mode, Slow, Target,
 };
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -356,9 +356,9 @@ impl Transmitter {
         env: &mut PartyEnv<'_>,
     ) {
         let (control, report) = match *said {
-            ToTransmitter::Status(control) => (control, Report::spans(control, Spans::EMPTY)),
-            ToTransmitter::Spans { control, spans } => (control, Report::spans(control, spans)),
-            ToTransmitter::Extended(status) => (status.control, Report::extended(&status)),
+            ToTransmitter::Status(control) => (control, StatusReport::spans(control, Spans::EMPTY)),
+            ToTransmitter::Spans { control, spans } => (control, StatusReport::spans(control, spans)),
+            ToTransmitter::Extended(status) => (status.control, StatusReport::extended(&status)),
             _ => return,
         };
         let there = self.members.by_address(datagram.src);
@@ -407,7 +407,7 @@ impl Transmitter {
     /// What a member lacks of packets that it has had time to get: of each as often as it left. Where all that follows a hole is sent again nobody
     /// can say how much of it was lost. An answer that says less than its member said before counts, too, unless a later one overtook it: its
     /// bucket goes by it.
-    fn count_lacked(&mut self, index: u32, control: Control, report: &Report<'_>) {
+    fn count_lacked(&mut self, index: u32, control: Control, report: &StatusReport<'_>) {
         let goes_back = self.buckets.as_ref().is_some_and(|all| all.options.go_back_n);
         let member = self.members.get(index);
         if goes_back || !serial_gt(control.echo, member.counted) {
@@ -436,7 +436,7 @@ impl Transmitter {
         self.members.get_mut(index).note_place(&marks, now);
     }
 
-    fn file(&mut self, index: u32, control: Control, report: &Report<'_>) {
+    fn file(&mut self, index: u32, control: Control, report: &StatusReport<'_>) {
         let member = self.members.get(index);
         if !member.is_holder() || !member.required {
             return;
@@ -448,7 +448,7 @@ impl Transmitter {
         let Some(seat) = all.seat(index, is_there) else {
             return;
         };
-        all.buckets.reply(&Reply {
+        all.buckets.reply(&BucketReply {
             member: seat,
             echo: control.echo,
             rseq: control.rseq,

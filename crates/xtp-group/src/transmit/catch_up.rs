@@ -1,7 +1,7 @@
 //! What a laggard is supplied with beside the group (§9.7): who may fetch, what is kept, how fast.
 
 use super::Transmitter;
-use crate::groups::{PartyEnv, Supplied, Supply};
+use crate::groups::{PartyEnv, Supplied, SuppliedPiece};
 use crate::{DropReason, GroupEvent, MemberId, MemberState};
 use core::net::SocketAddr;
 use smallvec::SmallVec;
@@ -73,7 +73,7 @@ impl Transmitter {
         };
         let tag = if portion.tag.is_some() { TAG_LEN as u64 } else { 0 };
         debug_assert!(portion.len >= tag, "a tag is whole");
-        Supplied::Piece(Supply {
+        Supplied::Piece(SuppliedPiece {
             tag: portion.tag,
             bytes: SmallVec::from_iter(portion.payload),
             eom: portion.eom,

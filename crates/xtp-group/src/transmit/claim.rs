@@ -2,7 +2,7 @@
 
 use super::Transmitter;
 use super::members::Member;
-use super::reply::Reply;
+use super::reply::UnicastReply;
 use crate::groups::PartyEnv;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -17,7 +17,7 @@ const AGAIN: Duration = Duration::from_millis(250);
 
 /// Whether the place of a join is free.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Claim {
+pub(super) enum MemberClaim {
     /// No member has it, or the member has not answered.
     Free,
     /// Its member is asked.
@@ -33,16 +33,16 @@ impl Member {
     }
 
     /// Whether this member, of the same name, or of the same address and port without one, keeps its place from a join from `address`.
-    fn claim(&self, address: SocketAddr, now: Time) -> Claim {
+    fn claim(&self, address: SocketAddr, now: Time) -> MemberClaim {
         let is_heard = self.misses == 0 && now.since(self.heard) < SILENT;
         let is_here = self.address == address;
         match self.asked_since() {
             // One port has one program: this one took it.
-            _ if is_here && self.name.is_empty() => Claim::Free,
-            _ if is_heard => Claim::Held,
-            _ if is_here => Claim::Free,
-            Some(since) if now.since(since) >= ASKED => Claim::Free,
-            _ => Claim::Asked,
+            _ if is_here && self.name.is_empty() => MemberClaim::Free,
+            _ if is_heard => MemberClaim::Held,
+            _ if is_here => MemberClaim::Free,
+            Some(since) if now.since(since) >= ASKED => MemberClaim::Free,
+            _ => MemberClaim::Asked,
         }
     }
 }
@@ -50,11 +50,11 @@ impl Member {
 impl Transmitter {
     /// Whether the place of a join by this name from this address is free. While this transmitter reads what came while it was
     /// stopped, answers of members may lie unread.
-    pub(super) fn claim(&self, name: &str, address: SocketAddr, now: Time) -> Claim {
+    pub(super) fn claim(&self, name: &str, address: SocketAddr, now: Time) -> MemberClaim {
         let held = self.members.predecessors(name, address);
         let claim = held.map(|(_, member)| member.claim(address, now)).max();
-        match claim.unwrap_or(Claim::Free) {
-            Claim::Free if self.is_reading(now) && claim.is_some() => Claim::Asked,
+        match claim.unwrap_or(MemberClaim::Free) {
+            MemberClaim::Free if self.is_reading(now) && claim.is_some() => MemberClaim::Asked,
             claim => claim,
         }
     }
@@ -67,7 +67,7 @@ impl Transmitter {
             if member.address != address && member.asked_since().is_none() {
                 member.claimed = Some(now);
                 member.tell_after = AGAIN;
-                self.replies.push(Reply::Standing(member.own));
+                self.replies.push(UnicastReply::Standing(member.own));
             }
         }
     }
@@ -78,12 +78,12 @@ impl Transmitter {
         let claims = waiting.map(|(own, join)| (own, self.claim(&join.name, join.address, env.now)));
         for (own, claim) in claims.collect::<Vec<_>>() {
             match claim {
-                Claim::Free => {
+                MemberClaim::Free => {
                     self.joins.stop_waiting(own, env.now);
-                    self.replies.push(Reply::Standing(own));
+                    self.replies.push(UnicastReply::Standing(own));
                 }
-                Claim::Asked => {}
-                Claim::Held => self.give_up(own, env),
+                MemberClaim::Asked => {}
+                MemberClaim::Held => self.give_up(own, env),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The beginning and the end of a group's transmission (§9.10).
 
 use super::Transmitter;
-use super::reply::Reply;
+use super::reply::UnicastReply;
 use crate::groups::PartyEnv;
 use crate::{GroupClose, GroupEvent, Require};
 use core::time::Duration;
@@ -23,7 +23,7 @@ const TOLD_ALONE: usize = 64;
 
 /// Where a group stands.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum TransmitPhase {
     /// Members come; nothing leaves until then at the latest.
     Gathering(Time),
     Sending,
@@ -35,7 +35,7 @@ pub(super) enum Phase {
 impl Transmitter {
     /// The stream may begin if all who are expected are here.
     pub(super) fn gather(&mut self, env: &mut PartyEnv<'_>) {
-        let Phase::Gathering(until) = self.phase else {
+        let TransmitPhase::Gathering(until) = self.phase else {
             return;
         };
         let here = self.members.present();
@@ -45,7 +45,7 @@ impl Transmitter {
         let waited = env.now >= until;
         let is_short = here == 0 || self.expected().is_some() && !complete;
         if waited && is_short && self.waits_for_busy(self.began + self.options.wait, env.now) {
-            self.phase = Phase::Gathering(env.now + STEPS);
+            self.phase = TransmitPhase::Gathering(env.now + STEPS);
             return;
         }
         if waited && here == 0 {
@@ -54,10 +54,10 @@ impl Transmitter {
             if self.joins.len() == 0 || env.now.since(since) >= JOINING {
                 return self.end_without_anybody(env);
             }
-            self.phase = Phase::Gathering(env.now + STEPS);
+            self.phase = TransmitPhase::Gathering(env.now + STEPS);
         }
         if complete || (waited && here > 0) {
-            self.phase = Phase::Sending;
+            self.phase = TransmitPhase::Sending;
             self.quiet_since = None;
             env.tell(GroupEvent::Started);
         }
@@ -66,7 +66,7 @@ impl Transmitter {
     /// Nobody came, or nobody stayed: whoever is still about to join hears that it is over.
     fn end_without_anybody(&mut self, env: &mut PartyEnv<'_>) {
         self.nobody_came = true;
-        self.phase = Phase::Ending(0, env.now);
+        self.phase = TransmitPhase::Ending(0, env.now);
     }
 
     /// Members without whom nothing leaves before the time to wait is over.
@@ -79,24 +79,24 @@ impl Transmitter {
     }
 
     pub(super) fn is_gathering(&self) -> bool {
-        matches!(self.phase, Phase::Gathering(_))
+        matches!(self.phase, TransmitPhase::Gathering(_))
     }
 
     pub(super) fn is_ending(&self) -> bool {
-        matches!(self.phase, Phase::Ending(..) | Phase::Over)
+        matches!(self.phase, TransmitPhase::Ending(..) | TransmitPhase::Over)
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.phase == Phase::Over
+        self.phase == TransmitPhase::Over
     }
 
     /// Ends the group if nobody is left to wait for, and this transmitter if all are settled.
     pub(super) fn settle(&mut self, env: &mut PartyEnv<'_>) {
-        if self.phase == Phase::Sending && self.may_end(env.now) {
+        if self.phase == TransmitPhase::Sending && self.may_end(env.now) {
             self.repair.clear();
-            self.phase = Phase::Ending(0, env.now);
+            self.phase = TransmitPhase::Ending(0, env.now);
         }
-        if matches!(self.phase, Phase::Ending(ENDS, _)) && self.members.all_settled() {
+        if matches!(self.phase, TransmitPhase::Ending(ENDS, _)) && self.members.all_settled() {
             let how = match self.nobody_came {
                 true => GroupClose::Nobody,
                 false => GroupClose::Normal,
@@ -126,9 +126,9 @@ impl Transmitter {
     /// When `settle` looks again although nothing happens.
     pub(super) fn end_at(&self) -> Option<Time> {
         match self.phase {
-            Phase::Gathering(until) => Some(until),
-            Phase::Ending(said, at) if said < ENDS => Some(at),
-            Phase::Sending => self.quiet_since.map(|since| {
+            TransmitPhase::Gathering(until) => Some(until),
+            TransmitPhase::Ending(said, at) if said < ENDS => Some(at),
+            TransmitPhase::Sending => self.quiet_since.map(|since| {
                 let joined = (self.joins.len() > 0).then(|| since + JOINING);
                 joined.max(self.busy_until(since)).unwrap_or(since)
             }),
@@ -138,13 +138,13 @@ impl Transmitter {
 
     /// END to the group, three times.
     pub(super) fn say_ends(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
-        if let Phase::Ending(said, at) = self.phase
+        if let TransmitPhase::Ending(said, at) = self.phase
             && said < ENDS
             && at <= env.now
         {
             self.line
                 .control(ToGroup::End, (self.stream.nxt, Options::empty()), env.now, out);
-            self.phase = Phase::Ending(said + 1, env.now + self.between_ends());
+            self.phase = TransmitPhase::Ending(said + 1, env.now + self.between_ends());
             self.settle(env);
         }
     }
@@ -162,8 +162,8 @@ impl Transmitter {
 
     /// It is over; nothing is sent any more.
     pub(super) fn finish_with(&mut self, how: GroupClose, env: &mut PartyEnv<'_>) {
-        if self.phase != Phase::Over {
-            self.phase = Phase::Over;
+        if self.phase != TransmitPhase::Over {
+            self.phase = TransmitPhase::Over;
             self.repair.clear();
             env.tell(GroupEvent::Closed(how));
         }
@@ -172,7 +172,7 @@ impl Transmitter {
     /// The user lets go of it before its end: whoever is not done hears so. END without WCLOSE says that the stream goes on
     /// nowhere (§9.10).
     pub(super) fn abandon(&mut self, env: &mut PartyEnv<'_>, out: &mut TransmitBatch) {
-        if self.phase == Phase::Over {
+        if self.phase == TransmitPhase::Over {
             return;
         }
         if !self.is_ending() {
@@ -187,12 +187,12 @@ impl Transmitter {
             .collect();
         for (to, key) in told {
             let (code, value) = (DiagCode::ContextAbandoned, DiagValue::HostGoingDown);
-            self.replies.push(Reply::refusal(to, key, code, value));
+            self.replies.push(UnicastReply::refusal(to, key, code, value));
         }
         while !self.replies.is_empty() {
             self.send_replies(env, out);
         }
-        self.phase = Phase::Over;
+        self.phase = TransmitPhase::Over;
     }
 
     /// Whether the group was told where the stream ends.

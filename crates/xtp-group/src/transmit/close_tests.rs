@@ -1,7 +1,7 @@
 //! Tests of the beginning and the end.
 
 use super::super::scripted::*;
-use crate::groups::Party;
+use crate::groups::AnyParty;
 use crate::{CastOptions, GroupClose, GroupEvent, MemberId, Require, Slow};
 use core::time::Duration;
 use xtp_wire::{DiagCode, DiagValue, Options, ToGroup, ToMember};
@@ -125,7 +125,7 @@ fn nobody_is_out_after_the_end() {
     // The user says that it does not have what the other one was fetching.
     let id = stage.id;
     let gone = stage.host.with_party(id, |party, env| match party {
-        Party::Transmitter(transmitter) => transmitter.past_is_gone(MemberId(1), env),
+        AnyParty::Transmitter(transmitter) => transmitter.past_is_gone(MemberId(1), env),
         _ => unreachable!("a transmitter"),
     });
     gone.expect("it is known");

@@ -1,10 +1,10 @@
 //! A datagram to a group: one FIRST that holds it all (§9.10).
 
 use super::Transmitter;
-use super::close::Phase;
+use super::close::TransmitPhase;
 use super::members::Member;
-use super::reply::Reply;
-use super::stream::Stream;
+use super::reply::UnicastReply;
+use super::stream::GroupStream;
 use crate::GroupError;
 use crate::groups::PartyEnv;
 use crate::{CastOptions, GroupClose, GroupEvent, MemberId, MemberState, Mode, Require, Target};
@@ -20,7 +20,7 @@ const LONGEST_REPEAT: Duration = Duration::from_millis(250);
 
 /// The message, and when it leaves next.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct GroupDatagram {
     data: Bytes,
     next: Time,
     repeat: Duration,
@@ -30,7 +30,7 @@ pub(super) struct Message {
     overdue: Option<Time>,
 }
 
-impl Message {
+impl GroupDatagram {
     /// The transmitter was stopped for `span`: it waits for so long more, and reads what came until `soon` at least.
     pub(super) fn excuse(&mut self, span: Duration, soon: Time) {
         self.until = (self.until + span).max(soon);
@@ -76,9 +76,9 @@ impl Transmitter {
             true => transmitter.options.patience,
             false => transmitter.options.wait,
         };
-        transmitter.stream = Stream::of_message(data.clone());
-        transmitter.phase = Phase::Sending;
-        transmitter.message = Some(Message {
+        transmitter.stream = GroupStream::of_message(data.clone());
+        transmitter.phase = TransmitPhase::Sending;
+        transmitter.message = Some(GroupDatagram {
             data,
             next: env.now,
             repeat: FIRST_REPEAT,
@@ -180,7 +180,7 @@ impl Transmitter {
         let full = self.members.len() >= self.options.max_members;
         if !header.options.contains(Options::RCLOSE) || known.is_some() || full || self.is_ending() {
             if let Some(index) = known.filter(|_| self.is_ending()) {
-                self.replies.push(Reply::End(self.members.get(index).own));
+                self.replies.push(UnicastReply::End(self.members.get(index).own));
             }
             return;
         }

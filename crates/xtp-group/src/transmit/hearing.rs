@@ -3,7 +3,7 @@
 //! A way may carry small packets only: then a member answers every question, and has nothing. That is no narrow way, to which a rate
 //! could be fitted: whatever is too much for a queue, some of it passes.
 
-use super::line::Departure;
+use super::line::SendRecord;
 use xtp_core::time::Time;
 
 /// So many full packets may be lost before nothing is said to come.
@@ -37,7 +37,7 @@ impl Hearing {
         &mut self,
         (rseq, shown): (u64, Shown),
         rate: u64,
-        after: Departure,
+        after: SendRecord,
         packet: u64,
         now: Time,
     ) {

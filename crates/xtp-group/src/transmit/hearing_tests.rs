@@ -26,7 +26,7 @@ impl Reports {
     fn say(&mut self, rseq: u64, shown: Shown, rate: u64) -> bool {
         self.left += 10 * PACKET;
         self.now = self.now + Duration::from_millis(50);
-        let after = Departure {
+        let after = SendRecord {
             at: self.now,
             octets: self.left,
         };

@@ -3,10 +3,10 @@
 use super::Transmitter;
 use super::asleep::later;
 use super::members::Member;
-use super::poll::Asked;
-use super::reply::Reply;
+use super::poll::OutstandingPoll;
+use super::reply::UnicastReply;
 use crate::groups::PartyEnv;
-use crate::{DropReason, GroupEvent, Layout, MemberId, MemberState, Slow};
+use crate::{BlockLayout, DropReason, GroupEvent, MemberId, MemberState, Slow};
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ const BLOCK: u64 = 64;
 
 /// Below which position a holder is behind, and up to which it must have room: where others have it, and octets wait.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Marks {
+pub(super) struct BehindLimits {
     least: u64,
     room: Option<u64>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Marks {
 impl Member {
     /// Notes since when this holder keeps others waiting: because it is half a window below the quorum, or because it has no room and
     /// half of them have.
-    pub(super) fn note_place(&mut self, marks: &Marks, now: Time) {
+    pub(super) fn note_place(&mut self, marks: &BehindLimits, now: Time) {
         if self.is_holder() {
             let behind = self.rseq < marks.least || marks.room.is_some_and(|least| self.alloc < least);
             self.behind = if behind { self.behind.or(Some(now)) } else { None };
@@ -56,7 +56,7 @@ impl Member {
 
 /// When everybody is looked at next.
 #[derive(Debug, Default)]
-pub(super) struct Judge {
+pub(super) struct MemberJudge {
     pub(super) next: Option<Time>,
     /// Since when everything is sent and nobody holds the window any more.
     pub(super) rest_since: Option<Time>,
@@ -74,7 +74,7 @@ pub(super) struct Judge {
     pub(super) woke: Option<Time>,
 }
 
-impl Judge {
+impl MemberJudge {
     /// Somebody is there to be looked at.
     pub(super) fn begin(&mut self, now: Time) {
         self.next = self.next.or(Some(now + INTERVAL));
@@ -174,7 +174,7 @@ impl Transmitter {
         self.joins.due(env.now, &mut again, &mut given_up);
         again
             .into_iter()
-            .for_each(|own| self.replies.push(Reply::Standing(own)));
+            .for_each(|own| self.replies.push(UnicastReply::Standing(own)));
         given_up.into_iter().for_each(|own| self.give_up(own, env));
     }
 
@@ -285,7 +285,7 @@ impl Transmitter {
 
     /// Octets of a symbol; without parity of a full packet.
     pub(super) fn symbol(&self) -> u64 {
-        let of_symbol = |layout: &Layout| layout.symbol_len().into();
+        let of_symbol = |layout: &BlockLayout| layout.symbol_len().into();
         self.stream
             .layout
             .as_ref()
@@ -304,7 +304,7 @@ impl Transmitter {
             .stream
             .layout
             .as_ref()
-            .map_or(BLOCK * symbol, Layout::block_len);
+            .map_or(BLOCK * symbol, BlockLayout::block_len);
         let covered = self
             .stream
             .nxt
@@ -351,11 +351,11 @@ impl Transmitter {
     }
 
     /// What a holder must have, and have room for, so as not to keep the others waiting.
-    pub(super) fn marks(&self) -> Marks {
+    pub(super) fn marks(&self) -> BehindLimits {
         let half = self.window() / 2;
         let others = self.members.credit_quorum();
         let waits = self.stream.least_limit();
-        Marks {
+        BehindLimits {
             least: self
                 .members
                 .quorum()
@@ -372,7 +372,7 @@ impl Transmitter {
         member.tell_after = FIRST_TOLD;
         let own = member.own;
         self.members.turn(index, MemberState::Laggard, env.now);
-        self.replies.push(Reply::Standing(own));
+        self.replies.push(UnicastReply::Standing(own));
         env.tell(GroupEvent::Laggard(MemberId(index)));
         self.rate.members_changed(&self.members, env.now);
     }
@@ -384,7 +384,7 @@ impl Transmitter {
         for index in turn.take(PROBES) {
             let member = self.members.get_mut(*index);
             member.tell_after = (2 * member.tell_after).clamp(FIRST_TOLD, TOLD);
-            self.replies.push(Reply::Standing(member.own));
+            self.replies.push(UnicastReply::Standing(member.own));
         }
         self.judge.turn = if tell.len() > PROBES {
             (start + PROBES) % tell.len()
@@ -394,7 +394,7 @@ impl Transmitter {
     }
 
     /// Those who were asked and have not answered.
-    pub(super) fn note_misses(&mut self, asked: Asked) {
+    pub(super) fn note_misses(&mut self, asked: OutstandingPoll) {
         for (_, member) in self.members.iter_mut() {
             if member.is_open() && asked.concerns(member.key) && serial_gt(asked.sync, member.echo) {
                 member.misses += 1;
@@ -427,7 +427,7 @@ impl Transmitter {
             let has_asked_for_all = live != GroupPoint::NEVER && self.still_given(index) == 0;
             if fetches_more || has_asked_for_all {
                 self.set_live(index);
-                self.replies.push(Reply::Standing(own));
+                self.replies.push(UnicastReply::Standing(own));
             }
             return;
         }
@@ -441,7 +441,7 @@ impl Transmitter {
         if rseq < live {
             // What it lacks between the two nobody else would ever repair.
             member.live = block.unwrap_or(rseq);
-            self.replies.push(Reply::Standing(own));
+            self.replies.push(UnicastReply::Standing(own));
         }
         self.members.turn(index, MemberState::Holder, env.now);
         env.tell(GroupEvent::Returned(MemberId(index)));
@@ -491,7 +491,8 @@ impl Transmitter {
         ) {
             let (code, value) = super::members::diagnosis(reason);
             let to = (member.address, member.local);
-            self.replies.push(Reply::refusal(to, member.key, code, value));
+            self.replies
+                .push(UnicastReply::refusal(to, member.key, code, value));
         }
         self.members.turn(index, MemberState::Dropped(reason), env.now);
         env.tell(GroupEvent::Dropped(MemberId(index), reason));
@@ -507,7 +508,7 @@ impl Transmitter {
         for member in all.filter(|member| member.address == peer && member.is_open()) {
             if member.doubt.is_none() {
                 member.tell_after = FIRST_TOLD;
-                self.replies.push(Reply::Standing(member.own));
+                self.replies.push(UnicastReply::Standing(member.own));
             }
             member.doubt = Some(Reports::and(member.doubt, wait, now));
         }

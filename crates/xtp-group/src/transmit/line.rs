@@ -15,7 +15,7 @@ const MOST_REMEMBERED: usize = 1 << 16;
 
 /// When a packet left, and how many octets had left with and before it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Departure {
+pub(super) struct SendRecord {
     pub(super) at: Time,
     pub(super) octets: u64,
 }
@@ -25,7 +25,7 @@ pub(super) struct Departure {
 pub(super) struct SentLog {
     /// Sync of the first that is remembered.
     first: u32,
-    departures: VecDeque<Departure>,
+    departures: VecDeque<SendRecord>,
     octets: u64,
 }
 
@@ -39,14 +39,14 @@ impl SentLog {
             self.first = self.first.wrapping_add(1);
         }
         self.octets += octets;
-        self.departures.push_back(Departure {
+        self.departures.push_back(SendRecord {
             at,
             octets: self.octets,
         });
     }
 
     /// `None` for one that has not left, or that left too long ago.
-    pub(super) fn get(&self, sync: u32) -> Option<Departure> {
+    pub(super) fn get(&self, sync: u32) -> Option<SendRecord> {
         let index = sync.wrapping_sub(self.first) as usize;
         self.departures.get(index).copied()
     }
@@ -58,7 +58,7 @@ impl SentLog {
 }
 
 /// The way to the group.
-pub(super) struct Line {
+pub(super) struct GroupPath {
     routes: SmallVec<[Route; 1]>,
     /// K.
     pub(super) key: u64,
@@ -77,7 +77,7 @@ pub(super) struct Line {
     pub(super) stats: CastStats,
 }
 
-impl Line {
+impl GroupPath {
     pub(super) fn new(target: &Target, key: u64, sync: u32) -> Self {
         let route = |dst: SocketAddr| Route {
             dst,

@@ -16,12 +16,12 @@ const RISES: u64 = 20;
 const WHOLE: u64 = 1 << 20;
 
 #[derive(Copy, Clone, Debug, Default)]
-struct Share {
+struct LossShare {
     left: u64,
     lost: u64,
 }
 
-impl Share {
+impl LossShare {
     fn note(&mut self, left: u64, lost: u64, most: u64) {
         self.left += left;
         self.lost += lost;
@@ -44,16 +44,16 @@ pub(super) struct Losses {
     /// Octets of a packet.
     packet: u64,
     /// What left while a probe sent faster than the path was seen to carry, and at other times.
-    probes: Share,
-    otherwise: Share,
+    probes: LossShare,
+    otherwise: LossShare,
 }
 
 impl Losses {
     pub(super) fn new(packet: u64) -> Self {
         Self {
             packet,
-            probes: Share::default(),
-            otherwise: Share::default(),
+            probes: LossShare::default(),
+            otherwise: LossShare::default(),
         }
     }
 

@@ -34,27 +34,28 @@ mod terms;
 use crate::GroupError;
 use crate::groups::PartyEnv;
 use crate::{
-    CastOptions, CastStats, Fec, Feedback, Layout, MemberReport, MemberState, Mode, Require, Target, hold,
+    BlockLayout, CastOptions, CastStats, Fec, Feedback, MemberReport, MemberState, Mode, Require, Target,
+    hold,
 };
 use admit::Joins;
 use bucket::Collector;
 use busy::BusyReceivers;
 use bytes::Bytes;
-use close::Phase;
+use close::TransmitPhase;
 use core::net::SocketAddr;
 use core::time::Duration;
-use datagram::Message;
-use judge::Judge;
-use line::Line;
+use datagram::GroupDatagram;
+use judge::MemberJudge;
+use line::GroupPath;
 use members::Members;
 use poll::{Polls, Situation};
 use rate::RateControl;
 use repair::Repair;
 use reply::Replies;
 use smallvec::SmallVec;
-use status::Report;
-use stream::Stream;
-use terms::Terms;
+use status::StatusReport;
+use stream::GroupStream;
+use terms::TransmitterTerms;
 use xtp_core::path::LEAST_DATAGRAM;
 use xtp_core::time::Time;
 use xtp_core::transmit::{Datagram, TransmitBatch};
@@ -72,13 +73,13 @@ const UNKNOWN_SIZE: u32 = 1_024;
 const LEAST_GUESSED: u32 = 16;
 
 /// How long the packets of a group are, and how its stream lies in them.
-struct Shape {
+struct StreamShape {
     maxdata: u32,
     agreement: Option<FecAgreement>,
-    layout: Option<Layout>,
+    layout: Option<BlockLayout>,
 }
 
-impl Shape {
+impl StreamShape {
     fn of(options: &CastOptions) -> Result<Self, GroupError> {
         let maxdata = size::payload(options.datagram) as u32;
         let agreement = options
@@ -86,7 +87,7 @@ impl Shape {
             .filter(|_| options.require != Require::Nobody && options.mode == Mode::Unicast)
             .map(|fec| agreement(&fec, maxdata));
         let layout = match &agreement {
-            Some(agreement) => Some(Layout::new(agreement, maxdata, options.window).map_err(|_| {
+            Some(agreement) => Some(BlockLayout::new(agreement, maxdata, options.window).map_err(|_| {
                 GroupError::InvalidOption("the code of a group, or a window of less than two blocks")
             })?),
             None => None,
@@ -100,7 +101,7 @@ impl Shape {
 
     /// Octets of the stream in a full packet.
     fn most(&self) -> usize {
-        let of_symbol = |layout: &Layout| layout.symbol_len().into();
+        let of_symbol = |layout: &BlockLayout| layout.symbol_len().into();
         self.layout.as_ref().map_or(self.maxdata as usize, of_symbol)
     }
 
@@ -113,22 +114,22 @@ impl Shape {
 /// One group's transmitter.
 pub(super) struct Transmitter {
     options: CastOptions,
-    phase: Phase,
-    line: Line,
-    terms: Terms,
-    stream: Stream,
+    phase: TransmitPhase,
+    line: GroupPath,
+    terms: TransmitterTerms,
+    stream: GroupStream,
     repair: Repair,
     joins: Joins,
     busy: BusyReceivers,
     members: Members,
     replies: Replies,
     polls: Polls,
-    judge: Judge,
+    judge: MemberJudge,
     rate: RateControl,
     /// Replies to the whole group (mode B).
     buckets: Option<Collector>,
     /// The one message of an acknowledged datagram, or of one that nobody answers.
-    message: Option<Message>,
+    message: Option<GroupDatagram>,
     /// When the next announcement leaves, and the first one did.
     announce: Time,
     began: Time,
@@ -157,20 +158,20 @@ impl Transmitter {
     ) -> Result<Self, GroupError> {
         check(&target, &options)?;
         let nobody = options.require == Require::Nobody;
-        let shape = Shape::of(&options)?;
+        let shape = StreamShape::of(&options)?;
         let most = shape.most();
         let key = env.fresh_key();
-        let mut line = Line::new(&target, key, env.random() as u32);
+        let mut line = GroupPath::new(&target, key, env.random() as u32);
         line.protection = env.host.protection;
         if nobody {
             line.modes = Options::NOERR | Options::NOFLOW;
         }
         Ok(Self {
             phase: match nobody {
-                true => Phase::Sending,
-                false => Phase::Gathering(env.now + options.wait),
+                true => TransmitPhase::Sending,
+                false => TransmitPhase::Gathering(env.now + options.wait),
             },
-            terms: Terms {
+            terms: TransmitterTerms {
                 service: match nobody {
                     true => service::MULTICAST_UNACKNOWLEDGED,
                     false => service::MULTICAST_RELIABLE,
@@ -181,14 +182,14 @@ impl Transmitter {
                 supplies: options.slow == crate::Slow::CatchUp && !nobody,
                 time: env.host.utc_ms() as u32,
             },
-            stream: Stream::new(options.send_capacity, most, shape.layout),
+            stream: GroupStream::new(options.send_capacity, most, shape.layout),
             repair: Repair::new(shape.rows()),
             joins: Joins::default(),
             busy: BusyReceivers::default(),
             members: Members::new(options.require.clone()),
             replies: Replies::default(),
             polls: Polls::new(env.now),
-            judge: Judge::default(),
+            judge: MemberJudge::default(),
             rate: RateControl::new(&options, most as u64, line.copies(), env.now),
             buckets: bucket::collector(&options, env.now),
             message: None,
@@ -232,15 +233,17 @@ impl Transmitter {
                 }
             }
             ToTransmitter::Status(control) => {
-                self.take_report(datagram.src, header, &Report::plain(control), env)
+                self.take_report(datagram.src, header, &StatusReport::plain(control), env)
             }
             ToTransmitter::Spans { control, spans } => {
-                self.take_report(datagram.src, header, &Report::spans(control, spans), env);
+                self.take_report(datagram.src, header, &StatusReport::spans(control, spans), env);
             }
             ToTransmitter::Extended(status) => {
-                self.take_report(datagram.src, header, &Report::extended(&status), env);
+                self.take_report(datagram.src, header, &StatusReport::extended(&status), env);
             }
-            ToTransmitter::Need(gnack) => self.take_report(datagram.src, header, &Report::need(&gnack), env),
+            ToTransmitter::Need(gnack) => {
+                self.take_report(datagram.src, header, &StatusReport::need(&gnack), env)
+            }
             ToTransmitter::Diag(diag) => {
                 if !self.hears_busy(header, &diag, env.now) {
                     self.take_diag(datagram.src, header, &diag, env);
@@ -257,12 +260,12 @@ impl Transmitter {
             return;
         };
         let (code, value) = match member.state {
-            MemberState::Done(_) => return self.replies.push(reply::Reply::End(own)),
+            MemberState::Done(_) => return self.replies.push(reply::UnicastReply::End(own)),
             MemberState::Dropped(reason) => members::diagnosis(reason),
             _ => (DiagCode::ContextAbandoned, DiagValue::HostGoingDown),
         };
         let to = (member.address, member.local);
-        let refusal = reply::Reply::refusal(to, member.key, code, value);
+        let refusal = reply::UnicastReply::refusal(to, member.key, code, value);
         self.replies.push(refusal);
     }
 

@@ -24,14 +24,14 @@ const MANY: usize = 8;
 
 /// A question, and until when it may be answered.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct OutstandingPoll {
     pub(super) until: Time,
     pub(super) sync: u32,
     pub(super) modulus: u16,
     pub(super) remainder: u16,
 }
 
-impl Asked {
+impl OutstandingPoll {
     /// Whether whoever chose this key was asked.
     pub(super) fn concerns(&self, key: u64) -> bool {
         (key & 0xffff) as u16 % self.modulus == self.remainder
@@ -67,7 +67,7 @@ pub(super) struct Polls {
     /// When all answers asked for of slices are taken, at the rate the transmitter takes them. Where answers are spread that is over before
     /// the next question; few members answer at once, and are asked as fast as a window closes.
     taken: Time,
-    asked: VecDeque<Asked>,
+    asked: VecDeque<OutstandingPoll>,
 }
 
 impl Polls {
@@ -157,7 +157,7 @@ impl Polls {
             GroupPoll::ALONE => feedback.answers_until(u16::MAX),
             modulus => feedback.answers_until(modulus),
         };
-        self.asked.push_back(Asked {
+        self.asked.push_back(OutstandingPoll {
             until: now + wait,
             sync,
             modulus: poll.modulus,
@@ -177,7 +177,7 @@ impl Polls {
     }
 
     /// A question whose time is over: who has not answered missed it.
-    pub(super) fn over(&mut self, now: Time) -> Option<Asked> {
+    pub(super) fn over(&mut self, now: Time) -> Option<OutstandingPoll> {
         let is_over = self.asked.front().is_some_and(|asked| asked.until <= now);
         is_over.then(|| self.asked.pop_front()).flatten()
     }

@@ -4,10 +4,10 @@
 //! Reports of this pacemaker come at intervals that are long beside a short round trip. For the controller every report is
 //! as late as the interval of the start, so its windows cover what is sent meanwhile; how long a queue is stays as it was.
 
-use super::line::Departure;
+use super::line::SendRecord;
 use super::losses::Losses;
 use super::members::{Member, Members};
-use super::received::{MEASURED, Received};
+use super::received::{MEASURED, ReceivedHistory};
 use crate::{CastOptions, Require};
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ struct Pacemaker {
     lost: u64,
     least: Option<Duration>,
     queue: Duration,
-    received: Received,
+    received: ReceivedHistory,
     /// Since when it is the one.
     since: Time,
 }
@@ -341,7 +341,7 @@ impl RateControl {
     pub(super) fn on_echo(
         &mut self,
         (index, member): (u32, &Member),
-        (before, after): (Time, Departure),
+        (before, after): (Time, SendRecord),
         sample: Option<Duration>,
         now: Time,
     ) {
@@ -383,7 +383,7 @@ impl RateControl {
             })
     }
 
-    fn on_report(&mut self, member: &Member, after: Departure, sample: Option<Duration>, now: Time) {
+    fn on_report(&mut self, member: &Member, after: SendRecord, sample: Option<Duration>, now: Time) {
         self.round_trip = member.round_trip.unwrap_or(self.round_trip);
         let pacemaker = &mut self.pacemaker;
         pacemaker.heard = Some(now);

@@ -19,13 +19,13 @@ const HEAVY: u64 = 12;
 
 /// Octets until a report.
 #[derive(Copy, Clone, Debug, Default)]
-struct Report {
+struct ReceivedReport {
     at: Time,
     received: u64,
     left: u64,
 }
 
-impl Report {
+impl ReceivedReport {
     /// Octets a second since `before`; `None` if that is no time.
     fn rate_since(&self, before: &Self) -> Option<u64> {
         let nanos = self.at.since(before.at).as_nanos();
@@ -36,24 +36,24 @@ impl Report {
 
 /// The latest reports, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Received {
-    reports: VecDeque<Report>,
-    newest: Option<Report>,
+pub(super) struct ReceivedHistory {
+    reports: VecDeque<ReceivedReport>,
+    newest: Option<ReceivedReport>,
 }
 
-impl Received {
+impl ReceivedHistory {
     /// A report: so much was received a second since the one before, when so much had left altogether. 0: it does not know.
     pub(super) fn note(&mut self, rate: u64, left: u64, now: Time) {
         if rate == 0 {
             return;
         }
-        let before = self.newest.unwrap_or(Report {
+        let before = self.newest.unwrap_or(ReceivedReport {
             at: now,
             received: 0,
             left,
         });
         let came = u128::from(rate) * now.since(before.at).as_nanos() / 1_000_000_000;
-        let newest = Report {
+        let newest = ReceivedReport {
             at: now,
             received: before.received.saturating_add(came as u64),
             left: left.max(before.left),
@@ -72,7 +72,7 @@ impl Received {
     }
 
     /// The newest report that is no newer than this.
-    fn until(&self, at: Time) -> Option<&Report> {
+    fn until(&self, at: Time) -> Option<&ReceivedReport> {
         let after = self.reports.partition_point(|report| report.at <= at);
         self.reports.get(after.checked_sub(1)?)
     }

@@ -7,8 +7,8 @@ fn at(millis: u64) -> Time {
 }
 
 /// A report each 50 ms: octets a second that left, and that came.
-fn play(rates: impl IntoIterator<Item = (u64, u64)>) -> (Received, Time) {
-    let (mut received, mut left, mut now) = (Received::default(), 0, at(0));
+fn play(rates: impl IntoIterator<Item = (u64, u64)>) -> (ReceivedHistory, Time) {
+    let (mut received, mut left, mut now) = (ReceivedHistory::default(), 0, at(0));
     received.note(1, 0, now);
     for (leaves, comes) in rates {
         now = now + SPACING;

@@ -1,7 +1,7 @@
 //! What is sent again: parity rows of finished blocks, octets of the others (§9.10).
 
 use super::latest::Latest;
-use super::stream::{Source, Stream};
+use super::stream::{GroupStream, SourceSymbol};
 use crate::{MissingUnion, RowAccount, Stretch, encode_row};
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -10,7 +10,7 @@ use xtp_wire::{GnackBlock, MAX_GNACK_BLOCKS, Spans, TAG_LEN};
 
 /// A parity row that leaves next; its octets are in [`Repair::row`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct ParityRow {
     pub(super) block: u32,
     pub(super) row: u8,
     /// No other row of the block waits.
@@ -36,7 +36,7 @@ pub(super) struct Repair {
     /// Symbols with more marks than fit a descriptor: their DATA leaves with each repair of their block.
     again: VecDeque<Stretch>,
     /// The block of which a row was made last.
-    sources: Option<(u32, Vec<Source>)>,
+    sources: Option<(u32, Vec<SourceSymbol>)>,
     row: Vec<u8>,
 }
 
@@ -115,7 +115,7 @@ impl Repair {
     }
 
     /// The announcement of rows that were added, the lowest blocks first: how many wait now.
-    pub(super) fn news(&mut self, stream: &Stream, blocks: &mut Vec<GnackBlock>) {
+    pub(super) fn news(&mut self, stream: &GroupStream, blocks: &mut Vec<GnackBlock>) {
         blocks.clear();
         while blocks.len() < MAX_GNACK_BLOCKS
             && let Some(block) = self.added.pop_first()
@@ -144,7 +144,7 @@ impl Repair {
     }
 
     /// The row that leaves next, in packet `sync`: of the lowest block.
-    pub(super) fn next_row(&mut self, sync: u32, stream: &Stream) -> Option<Row> {
+    pub(super) fn next_row(&mut self, sync: u32, stream: &GroupStream) -> Option<ParityRow> {
         let block = *self.due.first()?;
         let next = self
             .accounts
@@ -154,7 +154,7 @@ impl Repair {
             self.forget(block);
             return None;
         };
-        let row = Row {
+        let row = ParityRow {
             block,
             row: next.row,
             last: next.last,
@@ -173,7 +173,7 @@ impl Repair {
         &self.row
     }
 
-    fn make(&mut self, row: Row, stream: &Stream) {
+    fn make(&mut self, row: ParityRow, stream: &GroupStream) {
         if self.sources.as_ref().is_none_or(|(block, _)| *block != row.block) {
             let sources = stream.sources(row.block);
             self.note_overfull(row.block, &sources, stream);
@@ -181,7 +181,7 @@ impl Repair {
         }
         self.row.resize(stream.coded_len(), 0);
         if let Some((_, sources)) = &self.sources {
-            let symbols: Vec<_> = sources.iter().map(Source::symbol).collect();
+            let symbols: Vec<_> = sources.iter().map(SourceSymbol::symbol).collect();
             let symbol_len = self.row.len() - crate::DESCRIPTOR_LEN;
             encode_row(row.row, symbol_len, &symbols, &mut self.row);
         }
@@ -190,7 +190,7 @@ impl Repair {
         }
     }
 
-    fn note_overfull(&mut self, block: u32, sources: &[Source], stream: &Stream) {
+    fn note_overfull(&mut self, block: u32, sources: &[SourceSymbol], stream: &GroupStream) {
         let Some(layout) = &stream.layout else { return };
         let symbol = u64::from(layout.symbol_len());
         let (_, end) = stream.extent(block);

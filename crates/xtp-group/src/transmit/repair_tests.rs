@@ -1,12 +1,12 @@
 //! Tests of what is sent again.
 
 use super::*;
-use crate::Layout;
+use crate::BlockLayout;
 use bytes::Bytes;
 use xtp_wire::FecAgreement;
 
 /// Blocks of four symbols of 16 octets; `octets` of them were sent.
-fn stream(octets: usize, eoms: bool) -> Stream {
+fn stream(octets: usize, eoms: bool) -> GroupStream {
     let agreement = FecAgreement {
         scheme: 1,
         k: 4,
@@ -14,8 +14,8 @@ fn stream(octets: usize, eoms: bool) -> Stream {
         symbol_len: 16,
         origin: 0,
     };
-    let layout = Layout::new(&agreement, 1_440, 1 << 20).expect("sound");
-    let mut stream = Stream::new(1 << 20, 16, Some(layout));
+    let layout = BlockLayout::new(&agreement, 1_440, 1 << 20).expect("sound");
+    let mut stream = GroupStream::new(1 << 20, 16, Some(layout));
     for _ in 0..octets / 4 {
         stream.write(Bytes::from_static(&[3; 4]), eoms).expect("open");
     }
@@ -75,7 +75,7 @@ fn symbols_of_many_marks_come_along() {
 #[test]
 fn a_tag_between_two_such_symbols_leaves_once() {
     let mut stream = stream(0, true);
-    let write = |stream: &mut Stream, octets| {
+    let write = |stream: &mut GroupStream, octets| {
         for _ in 0..octets {
             stream.write(Bytes::from_static(&[3]), true).expect("open");
         }

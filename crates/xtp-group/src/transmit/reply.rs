@@ -15,7 +15,7 @@ const A_FLUSH: usize = 64;
 
 /// One packet to one receiver.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(super) enum UnicastReply {
     /// JCNTL to whom this T was given: it is admitted, or this is where it stands.
     Standing(u64),
     /// CNTL {END} to whom this T was given.
@@ -30,7 +30,7 @@ pub(super) enum Reply {
     },
 }
 
-impl Reply {
+impl UnicastReply {
     pub(super) fn refusal(
         (to, local): (SocketAddr, Option<IpAddr>),
         key: u64,
@@ -49,10 +49,10 @@ impl Reply {
 
 /// What waits for the next flush.
 #[derive(Debug, Default)]
-pub(super) struct Replies(VecDeque<Reply>);
+pub(super) struct Replies(VecDeque<UnicastReply>);
 
 impl Replies {
-    pub(super) fn push(&mut self, reply: Reply) {
+    pub(super) fn push(&mut self, reply: UnicastReply) {
         if self.0.len() < MOST && self.0.back() != Some(&reply) {
             self.0.push_back(reply);
         }
@@ -81,9 +81,9 @@ impl Transmitter {
                 return;
             };
             match reply {
-                Reply::Standing(own) => self.say_standing(own, env, out),
-                Reply::End(own) => self.say_end(own, env, out),
-                Reply::Refusal {
+                UnicastReply::Standing(own) => self.say_standing(own, env, out),
+                UnicastReply::End(own) => self.say_end(own, env, out),
+                UnicastReply::Refusal {
                     to,
                     local,
                     key,

@@ -2,7 +2,7 @@
 
 use super::rate::RateControl;
 use super::repair::Repair;
-use super::{Shape, Transmitter};
+use super::{StreamShape, Transmitter};
 use crate::groups::PartyEnv;
 use core::net::SocketAddr;
 use xtp_core::path::LEAST_DATAGRAM;
@@ -19,7 +19,7 @@ impl Transmitter {
         }
         let mut options = self.options.clone();
         options.datagram = octets;
-        let Ok(shape) = Shape::of(&options) else {
+        let Ok(shape) = StreamShape::of(&options) else {
             return false;
         };
         self.options = options;

@@ -2,7 +2,7 @@
 
 use super::Transmitter;
 use super::hearing::Shown;
-use super::reply::Reply;
+use super::reply::UnicastReply;
 use crate::groups::PartyEnv;
 use crate::{DropReason, GroupEvent, MemberId, MemberState};
 use core::net::SocketAddr;
@@ -20,7 +20,7 @@ const LATER: u32 = 3;
 const MOST_TEXT: usize = 255;
 
 /// A report of any format.
-pub(super) struct Report<'a> {
+pub(super) struct StatusReport<'a> {
     pub(super) control: Control,
     /// How long the question waited, if this answers one.
     delay: Option<Duration>,
@@ -39,7 +39,7 @@ fn delay(micros: u32) -> Option<Duration> {
     (micros != DELAY_NONE).then(|| Duration::from_micros(micros.into()))
 }
 
-impl<'a> Report<'a> {
+impl<'a> StatusReport<'a> {
     /// A plain one answers a packet to its sender alone.
     pub(super) fn plain(control: Control) -> Self {
         Self {
@@ -129,7 +129,7 @@ impl Transmitter {
         &mut self,
         src: SocketAddr,
         header: &Header,
-        report: &Report<'_>,
+        report: &StatusReport<'_>,
         env: &mut PartyEnv<'_>,
     ) {
         let own = header.key.value();
@@ -149,9 +149,11 @@ impl Transmitter {
             MemberState::Dropped(reason) => {
                 let (code, value) = super::members::diagnosis(reason);
                 let to = (member.address, member.local);
-                return self.replies.push(Reply::refusal(to, member.key, code, value));
+                return self
+                    .replies
+                    .push(UnicastReply::refusal(to, member.key, code, value));
             }
-            MemberState::Done(_) => return self.replies.push(Reply::End(own)),
+            MemberState::Done(_) => return self.replies.push(UnicastReply::End(own)),
             _ => {}
         }
         if !report.answers_letter && !self.line.has_left(control.echo) {
@@ -175,14 +177,14 @@ impl Transmitter {
         } else {
             self.place_laggard(index, env);
             if self.is_ending() {
-                self.replies.push(Reply::End(own));
+                self.replies.push(UnicastReply::End(own));
             }
         }
         self.after_report(env);
     }
 
     /// The round trip, and what the controller learns.
-    fn take_echo(&mut self, index: u32, report: &Report<'_>, now: Time) {
+    fn take_echo(&mut self, index: u32, report: &StatusReport<'_>, now: Time) {
         let measures = self.measures(self.members.get(index).told);
         let member = self.members.get_mut(index);
         let echo = report.control.echo;
@@ -216,7 +218,7 @@ impl Transmitter {
     }
 
     /// Marks of congestion that came to it: those of the pacemaker count.
-    fn take_marks(&mut self, index: u32, report: &Report<'_>, now: Time) {
+    fn take_marks(&mut self, index: u32, report: &StatusReport<'_>, now: Time) {
         let Some(marks) = report.marks else { return };
         let member = self.members.get_mut(index);
         member.marks = marks;
@@ -228,7 +230,7 @@ impl Transmitter {
     }
 
     /// What of it the group sends again.
-    fn take_needs(&mut self, index: u32, report: &Report<'_>) {
+    fn take_needs(&mut self, index: u32, report: &StatusReport<'_>) {
         if self.is_ending() || self.repairs_nothing() {
             return;
         }
@@ -282,7 +284,7 @@ impl Transmitter {
         let (own, lagged) = (member.own, member.lagged);
         self.members.turn(index, MemberState::Done(lagged), env.now);
         env.tell(GroupEvent::Done(MemberId(index)));
-        self.replies.push(Reply::End(own));
+        self.replies.push(UnicastReply::End(own));
         self.rate.members_changed(&self.members, env.now);
     }
 

@@ -1,7 +1,7 @@
 //! What the user wrote: cut at the borders of symbols, sent in order, kept for repair (§9.10).
 
 use crate::GroupError;
-use crate::{DESCRIPTOR_LEN, Descriptor, Layout, Mark, Symbol};
+use crate::{BlockLayout, DESCRIPTOR_LEN, Descriptor, Symbol, SymbolMark};
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 use xtp_core::send::SendQueue;
@@ -13,12 +13,12 @@ const LONGEST_STRETCH: usize = 64 << 10;
 
 /// Octets and marks of one symbol of a block.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct SourceSymbol {
     octets: Bytes,
     descriptor: Descriptor,
 }
 
-impl Source {
+impl SourceSymbol {
     pub(super) fn symbol(&self) -> Symbol<'_> {
         Symbol {
             octets: &self.octets,
@@ -50,7 +50,7 @@ impl Portion {
 }
 
 /// The stream of a group.
-pub(super) struct Stream {
+pub(super) struct GroupStream {
     queue: SendQueue,
     /// The next octet to be sent for the first time.
     pub(super) nxt: u64,
@@ -61,13 +61,13 @@ pub(super) struct Stream {
     capacity: u64,
     /// Most octets of a DATA packet.
     most: usize,
-    pub(super) layout: Option<Layout>,
+    pub(super) layout: Option<BlockLayout>,
     /// The lowest octet that is kept.
     lowest: u64,
 }
 
-impl Stream {
-    pub(super) fn new(capacity: u64, most: usize, layout: Option<Layout>) -> Self {
+impl GroupStream {
+    pub(super) fn new(capacity: u64, most: usize, layout: Option<BlockLayout>) -> Self {
         Self {
             queue: SendQueue::new(0),
             nxt: 0,
@@ -81,7 +81,7 @@ impl Stream {
     }
 
     /// Packets of another length, while none has left.
-    pub(super) fn recut(&mut self, most: usize, layout: Option<Layout>) {
+    pub(super) fn recut(&mut self, most: usize, layout: Option<BlockLayout>) {
         (self.most, self.layout) = (most, layout);
     }
 
@@ -281,7 +281,7 @@ impl Stream {
     }
 
     /// All symbols of a finished block, as they are coded.
-    pub(super) fn sources(&self, block: u32) -> Vec<Source> {
+    pub(super) fn sources(&self, block: u32) -> Vec<SourceSymbol> {
         let Some(layout) = self.layout else {
             return Vec::new();
         };
@@ -299,12 +299,12 @@ impl Stream {
 
     /// Whether a symbol of a finished block has more marks than a descriptor can say.
     pub(super) fn is_overfull(&self, block: u32) -> bool {
-        self.sources(block).iter().any(Source::is_overfull)
+        self.sources(block).iter().any(SourceSymbol::is_overfull)
     }
 
     /// The octets and marks of `from..to`.
-    fn source(&self, from: u64, to: u64, last: bool) -> Source {
-        let mut marks: SmallVec<[Mark; 4]> = SmallVec::new();
+    fn source(&self, from: u64, to: u64, last: bool) -> SourceSymbol {
+        let mut marks: SmallVec<[SymbolMark; 4]> = SmallVec::new();
         let mut pieces: SmallVec<[Bytes; 4]> = SmallVec::new();
         let mut at = from;
         while at < to
@@ -315,14 +315,14 @@ impl Stream {
             if let Some(tag) = cut.tag {
                 // A tag at the end of a symbol goes on in the next one (§9.5).
                 let within = (to - at).min(TAG_LEN as u64);
-                marks.push(Mark::Tag(offset(at)));
+                marks.push(SymbolMark::Tag(offset(at)));
                 pieces.push(Bytes::copy_from_slice(&tag.to_be_bytes()[..within as usize]));
                 data += within;
             }
             let end = (at + cut.len as u64).min(to);
             self.queue.payload(data, (end - data) as usize, &mut pieces);
             if cut.eom && at + cut.len as u64 <= to {
-                marks.push(Mark::End(offset(end)));
+                marks.push(SymbolMark::End(offset(end)));
             }
             at = end;
         }
@@ -330,7 +330,7 @@ impl Stream {
             1 => pieces.remove(0),
             _ => joined(&pieces),
         };
-        Source {
+        SourceSymbol {
             octets,
             descriptor: Descriptor::new(&marks, last).unwrap_or_default(),
         }

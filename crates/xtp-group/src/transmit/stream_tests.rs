@@ -6,7 +6,7 @@ use xtp_wire::FecAgreement;
 
 const L: u16 = 16;
 
-fn stream() -> Stream {
+fn stream() -> GroupStream {
     let agreement = FecAgreement {
         scheme: 1,
         k: 4,
@@ -14,12 +14,12 @@ fn stream() -> Stream {
         symbol_len: L,
         origin: 0,
     };
-    let layout = Layout::new(&agreement, 1_440, 1 << 20).expect("sound");
-    Stream::new(1_000, L.into(), Some(layout))
+    let layout = BlockLayout::new(&agreement, 1_440, 1 << 20).expect("sound");
+    GroupStream::new(1_000, L.into(), Some(layout))
 }
 
 /// Cuts all that is there; the packets as (seq, length, tag, eom).
-fn cut_all(stream: &mut Stream) -> Vec<(u64, u64, Option<u64>, bool)> {
+fn cut_all(stream: &mut GroupStream) -> Vec<(u64, u64, Option<u64>, bool)> {
     let mut all = Vec::new();
     while let Some(portion) = stream.portion(stream.nxt, u64::MAX) {
         all.push((portion.seq, portion.len, portion.tag, portion.eom));
@@ -130,18 +130,22 @@ fn a_lost_symbol_comes_back_with_its_marks() {
     assert!(stream.is_sent() && stream.is_finished(0) && !stream.is_finished(1));
     assert_eq!(stream.extent(0), (3, 44));
     let sources = stream.sources(0);
-    let marks: Vec<Vec<Mark>> = sources
+    let marks: Vec<Vec<SymbolMark>> = sources
         .iter()
         .map(|source| source.descriptor.marks().to_vec())
         .collect();
     assert_eq!(
         marks,
-        [vec![Mark::End(10), Mark::Tag(10)], vec![], vec![Mark::End(12)]]
+        [
+            vec![SymbolMark::End(10), SymbolMark::Tag(10)],
+            vec![],
+            vec![SymbolMark::End(12)]
+        ]
     );
     assert!(sources[2].descriptor.is_last() && !sources[1].descriptor.is_last());
     assert_eq!(&sources[0].octets[..], b"0123456789\x01\x02\x03\x04\x05\x06");
     assert_eq!(&sources[1].octets[..4], b"\x07\x08ab");
-    let symbols: Vec<_> = sources.iter().map(Source::symbol).collect();
+    let symbols: Vec<_> = sources.iter().map(SourceSymbol::symbol).collect();
     let mut decoder = Decoder::new(3, L.into());
     for row in 0..3 {
         let mut coded = vec![0; stream.coded_len()];

@@ -8,7 +8,7 @@ use xtp_wire::{
 
 /// What does not change while the group lives.
 #[derive(Debug)]
-pub(super) struct Terms {
+pub(super) struct TransmitterTerms {
     pub(super) service: u8,
     pub(super) maxdata: u32,
     pub(super) rate: u64,
@@ -19,7 +19,7 @@ pub(super) struct Terms {
     pub(super) time: u32,
 }
 
-impl Terms {
+impl TransmitterTerms {
     /// The specifier, in `room`: at least so many octets where that is asked for.
     pub(super) fn specifier<'a>(
         &self,

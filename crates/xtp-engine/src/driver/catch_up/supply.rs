@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use xtp_core::Rate;
 use xtp_core::time::Time;
-use xtp_group::{Supplied, Supply};
+use xtp_group::{Supplied, SuppliedPiece};
 use xtp_wire::{RangeReader, TAG_LEN};
 
 /// Ranges that wait to be supplied: what is behind them is read when there is room again.
@@ -54,7 +54,7 @@ enum Past {
     /// This was asked for.
     Asked(HistoryWish),
     /// This was the answer; `None`: it is not to be had.
-    Answered(Option<Supply>),
+    Answered(Option<SuppliedPiece>),
 }
 
 /// One member that is supplied.
@@ -79,8 +79,8 @@ struct Supplying {
 pub(super) struct Supplies(Vec<Supplying>);
 
 /// A tag without octets; an empty message if it ends one.
-fn lone_tag(tag: u64, eom: bool) -> Supply {
-    Supply {
+fn lone_tag(tag: u64, eom: bool) -> SuppliedPiece {
+    SuppliedPiece {
         tag: Some(tag),
         bytes: SmallVec::new(),
         eom,
@@ -89,7 +89,7 @@ fn lone_tag(tag: u64, eom: bool) -> Supply {
 }
 
 /// So much of what the user gave as was asked for; `None` if it is nothing.
-fn piece(item: HistoryItem, most: usize) -> Option<Supply> {
+fn piece(item: HistoryItem, most: usize) -> Option<SuppliedPiece> {
     match item {
         HistoryItem::Tag(tag) => Some(lone_tag(tag, false)),
         HistoryItem::EmptyMessage(tag) => Some(lone_tag(tag, true)),
@@ -100,7 +100,7 @@ fn piece(item: HistoryItem, most: usize) -> Option<Supply> {
         } => {
             let eom = end_of_message && bytes.len() <= most;
             bytes.truncate(most);
-            Some(Supply {
+            Some(SuppliedPiece {
                 tag: None,
                 len: bytes.len() as u64,
                 bytes: SmallVec::from_iter([bytes]),
@@ -112,7 +112,7 @@ fn piece(item: HistoryItem, most: usize) -> Option<Supply> {
 
 /// What becomes of a range next.
 enum Next {
-    Piece(Supply),
+    Piece(SuppliedPiece),
     /// Not now.
     Wait,
     /// It can not be had.

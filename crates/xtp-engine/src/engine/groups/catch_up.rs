@@ -23,7 +23,7 @@ const SEND_CAPACITY_MAX: u64 = 16 << 20;
 
 /// What the engine knows of catch-ups at transmitters.
 #[derive(Default)]
-pub(in crate::engine) struct CatchUps {
+pub(in crate::engine) struct ServedCatchUps {
     /// No service number leads to it. Made with the first transmitter.
     listener: Option<ListenerId>,
     /// Those that are served.

@@ -11,7 +11,7 @@ use crate::demux::Demux;
 use core::net::SocketAddr;
 use xtp_core::time::Time;
 use xtp_core::transmit::{Datagram, TransmitBatch};
-use xtp_group::{GroupEnv, Groups, TakenKeys};
+use xtp_group::{GroupEnv, GroupParties, TakenKeys};
 use xtp_wire::Packet;
 
 impl TakenKeys for Demux {
@@ -22,7 +22,7 @@ impl TakenKeys for Demux {
 
 impl Engine {
     /// The groups, and what they see of this engine.
-    fn groups(&mut self) -> (&mut Groups, GroupEnv<'_>) {
+    fn groups(&mut self) -> (&mut GroupParties, GroupEnv<'_>) {
         let env = GroupEnv {
             now: self.now,
             utc_offset_ms: self.config.utc_offset_ms,
@@ -34,7 +34,7 @@ impl Engine {
     }
 
     /// The same at a command of a user.
-    fn groups_at(&mut self, now: Time) -> (&mut Groups, GroupEnv<'_>) {
+    fn groups_at(&mut self, now: Time) -> (&mut GroupParties, GroupEnv<'_>) {
         self.advance(now);
         self.groups()
     }
