@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use xtp_engine::group::{
-    BucketOptions, CastOptions, Cycle, Fec, GroupId, JoinOptions, Mode, Require, Slow, Target,
+    BucketOptions, Cycle, Fec, GroupId, Mode, ReceiverOptions, Require, Slow, Target, TransmitterOptions,
 };
 use xtp_engine::{Confirm, Datagram, Driver, Ecn, Engine, EngineConfig, Outlet, Read, Time, TransmitBatch};
 use xtp_wire::Packet;
@@ -56,8 +56,8 @@ fn address(host: usize) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, 1 + host as u8], 36_036))
 }
 
-fn join_options(group: Option<SocketAddr>, kind: u8, host: usize) -> JoinOptions {
-    let mut join = JoinOptions::default();
+fn join_options(group: Option<SocketAddr>, kind: u8, host: usize) -> ReceiverOptions {
+    let mut join = ReceiverOptions::default();
     join.group = group;
     join.service_number = PORT;
     if kind & 1 != 0 {
@@ -73,9 +73,9 @@ fn join_options(group: Option<SocketAddr>, kind: u8, host: usize) -> JoinOptions
 }
 
 /// What the transmitter is like; whether it sends one datagram and no stream.
-fn cast_options(choices: &mut Choices<'_>) -> (CastOptions, bool) {
+fn cast_options(choices: &mut Choices<'_>) -> (TransmitterOptions, bool) {
     let (kind, more) = (choices.octet(), choices.octet());
-    let mut cast = CastOptions::default();
+    let mut cast = TransmitterOptions::default();
     cast.service_number = PORT;
     cast.wait = Duration::from_millis(100);
     cast.expect = (more & 1 != 0).then_some(2);

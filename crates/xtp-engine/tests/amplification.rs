@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 use world::{ARRIVES, World, address, group};
-use xtp_engine::group::{CastOptions, JoinOptions, Target};
+use xtp_engine::group::{ReceiverOptions, Target, TransmitterOptions};
 use xtp_engine::{
     Datagram, Ecn, Engine, EngineConfig, Event, ListenOptions, OpenOptions, Read, Time, TransmitBatch,
     paradigm,
@@ -398,11 +398,11 @@ fn of_associations() {
 fn members() -> (World<'static>, View) {
     let mut world = World::new(3, |_| ARRIVES);
     world.tap = Some(Vec::new());
-    let mut options = CastOptions::default();
+    let mut options = TransmitterOptions::default();
     options.expect = Some(5);
     options.wait = Duration::from_secs(600);
     let _ = world.cast(0, Target::Group(group(1)), options);
-    let mut join = JoinOptions::default();
+    let mut join = ReceiverOptions::default();
     join.group = Some(group(1));
     world.join(1, join.clone());
     world.run_for(GAP);

@@ -33,7 +33,9 @@ pub use event::{
 pub use feedback::Feedback;
 pub use groups::{Fetch, GroupEnv, GroupParties, Supplied, SuppliedPiece, TakenKeys};
 pub use history::HistoryItem;
-pub use options::{BucketOptions, CastOptions, Cycle, Fec, JoinOptions, Mode, Require, Slow, Target};
+pub use options::{
+    BucketOptions, Cycle, Fec, Mode, ReceiverOptions, Require, Slow, Target, TransmitterOptions,
+};
 pub use parity::{Decoder, encode_row};
 pub use reporting::{Progress, QuietBlocks};
 pub use symbol::{DESCRIPTOR_LEN, Descriptor, Symbol, SymbolMark};

@@ -132,7 +132,7 @@ impl Default for Fec {
 /// Options of a transmitter.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct CastOptions {
+pub struct TransmitterOptions {
     /// Service number (dstport of the address segment): receivers that joined with another one do not answer. Default 0.
     pub service_number: u16,
     /// Who must have everything.
@@ -180,7 +180,7 @@ pub struct CastOptions {
     pub max_members: usize,
 }
 
-impl Default for CastOptions {
+impl Default for TransmitterOptions {
     fn default() -> Self {
         Self {
             service_number: 0,
@@ -210,12 +210,12 @@ impl Default for CastOptions {
 /// Options of a receiver.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct JoinOptions {
+pub struct ReceiverOptions {
     /// The group; `None`: packets come to this endpoint's own address (a transmitter that copies, [`Target::Each`]).
     pub group: Option<SocketAddr>,
     /// Take only what this host transmits. Default `None`: whoever announces itself first.
     pub source: Option<IpAddr>,
-    /// Service number, as [`CastOptions::service_number`]. Default 0.
+    /// Service number, as [`TransmitterOptions::service_number`]. Default 0.
     pub service_number: u16,
     /// By which name the transmitter knows this receiver: at most 64 octets; empty: by its address and port. A join under the
     /// name of a member replaces it if that is asked and does not answer for 2 s.
@@ -235,7 +235,7 @@ pub struct JoinOptions {
     pub at_once: u16,
 }
 
-impl Default for JoinOptions {
+impl Default for ReceiverOptions {
     fn default() -> Self {
         Self {
             group: None,

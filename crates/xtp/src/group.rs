@@ -37,7 +37,7 @@ const DATAGRAM_V6: usize = 1_452;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CastOptions {
     /// What the protocol is told.
-    pub group: group::CastOptions,
+    pub group: group::TransmitterOptions,
     /// Where packets to a group leave. Default: where the route leads; without a route by the address the endpoint is bound to, or the
     /// only interface that carries groups.
     pub interface: Interface,
@@ -218,7 +218,7 @@ impl CastOptions {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JoinOptions {
     /// What the protocol is told.
-    pub group: group::JoinOptions,
+    pub group: group::ReceiverOptions,
     /// Where the group is listened to. Default: as [`CastOptions::interface`].
     pub interface: Interface,
     /// How many links answers to the whole group may cross (mode B); 0 is taken as 1. Default 1: this link only.
@@ -546,7 +546,11 @@ fn begin_join(
     endpoint: &Endpoint,
     group: Option<SocketAddr>,
     mut options: JoinOptions,
-    begin: impl FnOnce(&mut Engine, Time, group::JoinOptions) -> std::result::Result<GroupId, xtp_engine::Error>,
+    begin: impl FnOnce(
+        &mut Engine,
+        Time,
+        group::ReceiverOptions,
+    ) -> std::result::Result<GroupId, xtp_engine::Error>,
 ) -> Result<GroupId> {
     let socket = &endpoint.shared.config.socket;
     let group = group

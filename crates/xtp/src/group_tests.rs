@@ -26,7 +26,7 @@ fn transmitters_options_are_what_was_said() {
         .max_members(4)
         .from_start(false)
         .hops(6);
-    let mut expected = group::CastOptions::default();
+    let mut expected = group::TransmitterOptions::default();
     expected.service_number = 7;
     expected.require = Require::List(vec!["a".to_owned()]);
     expected.expect = Some(3);
@@ -82,7 +82,7 @@ fn receivers_options_are_what_was_said() {
         .confirm(Confirm::Delivered)
         .source("10.0.0.1".parse().unwrap())
         .hops(3);
-    let mut expected = group::JoinOptions::default();
+    let mut expected = group::ReceiverOptions::default();
     expected.service_number = 7;
     expected.name = "me".to_owned();
     expected.capacity = 1 << 20;

@@ -4,8 +4,8 @@ use crate::world::{ARRIVES, Copy, DELAY, Fate, World, address, group, is_done};
 use std::cell::Cell;
 use std::time::Duration;
 use xtp_engine::group::{
-    BucketOptions, CastOptions, Cycle, DropReason, GroupClose, GroupId, JoinOptions, MemberState, Mode,
-    Require, Slow, Target,
+    BucketOptions, Cycle, DropReason, GroupClose, GroupId, MemberState, Mode, ReceiverOptions, Require, Slow,
+    Target, TransmitterOptions,
 };
 use xtp_engine::{Engine, EngineConfig, Rate, Time};
 use xtp_wire::Format;
@@ -16,8 +16,8 @@ const LEN: usize = 200_000;
 const RATE: u64 = 1_000_000;
 const WINDOW: u64 = 32 << 10;
 
-fn options(expect: u32, buckets: BucketOptions) -> CastOptions {
-    let mut options = CastOptions::default();
+fn options(expect: u32, buckets: BucketOptions) -> TransmitterOptions {
+    let mut options = TransmitterOptions::default();
     options.expect = Some(expect);
     options.mode = Mode::Bucket(buckets);
     options.rate = Rate {
@@ -29,8 +29,8 @@ fn options(expect: u32, buckets: BucketOptions) -> CastOptions {
     options
 }
 
-fn join() -> JoinOptions {
-    let mut join = JoinOptions::default();
+fn join() -> ReceiverOptions {
+    let mut join = ReceiverOptions::default();
     join.group = Some(group(1));
     join
 }

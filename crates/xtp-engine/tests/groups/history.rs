@@ -6,13 +6,13 @@ use bytes::Bytes;
 use std::cell::Cell;
 use std::time::Duration;
 use xtp_engine::group::{
-    BucketOptions, CastOptions, DropReason, GroupClose, HistoryItem, MemberState, Mode, Target,
+    BucketOptions, DropReason, GroupClose, HistoryItem, MemberState, Mode, Target, TransmitterOptions,
 };
 
 /// Far less than what who is late lacks.
 const KEEP: u64 = 20_000;
 
-fn options(expect: u32) -> CastOptions {
+fn options(expect: u32) -> TransmitterOptions {
     let mut options = slow::options(expect);
     options.keep = KEEP;
     options.history = true;
@@ -42,7 +42,7 @@ fn past(position: u64, most: usize) -> Option<HistoryItem> {
 }
 
 /// Two from the beginning, and one that comes when two thirds have left.
-fn one_comes_late(options: CastOptions, history: impl FnMut(u64, usize) -> Option<HistoryItem>) {
+fn one_comes_late(options: TransmitterOptions, history: impl FnMut(u64, usize) -> Option<HistoryItem>) {
     let asked = Cell::new(0_u64);
     let mut history = history;
     let mut world = World::new(4, |_| ARRIVES);

@@ -5,19 +5,19 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::group::{CastOptions, GroupClose, GroupEvent, GroupId, JoinOptions, Target};
+use xtp_engine::group::{GroupClose, GroupEvent, GroupId, ReceiverOptions, Target, TransmitterOptions};
 use xtp_wire::Format;
 
 const MILLIS: Duration = Duration::from_millis(1);
 
-fn options(expect: u32) -> CastOptions {
-    let mut options = CastOptions::default();
+fn options(expect: u32) -> TransmitterOptions {
+    let mut options = TransmitterOptions::default();
     options.expect = Some(expect);
     options
 }
 
-fn listening(at_once: u16) -> JoinOptions {
-    let mut options = JoinOptions::default();
+fn listening(at_once: u16) -> ReceiverOptions {
+    let mut options = ReceiverOptions::default();
     options.group = Some(group(1));
     options.at_once = at_once;
     options
@@ -231,7 +231,7 @@ fn joins_side_by_side_take_different_transmitters() {
 fn one_that_finds_no_place_waits_for_one() {
     let mut world = World::new(3, |_| ARRIVES);
     let listener = world.listen(0, listening(1));
-    let mut waiting = CastOptions::default();
+    let mut waiting = TransmitterOptions::default();
     waiting.wait = Duration::from_secs(2);
     let first = world.cast(1, Target::Group(group(1)), waiting.clone());
     world.run_for(20 * MILLIS);
@@ -264,7 +264,7 @@ fn one_that_finds_no_place_waits_for_one() {
 fn a_datagram_that_finds_no_place_waits_for_one() {
     let mut world = World::new(3, |_| ARRIVES);
     let listener = world.listen(0, listening(1));
-    let mut waiting = CastOptions::default();
+    let mut waiting = TransmitterOptions::default();
     waiting.wait = Duration::from_secs(1);
     let first = world.cast(1, Target::Group(group(1)), options(1));
     world.run_for(20 * MILLIS);
@@ -291,7 +291,7 @@ fn one_that_is_always_busy_costs_the_patience() {
     world.listen(0, listening(1));
     let first = world.cast(1, Target::Group(group(1)), options(1));
     world.run_for(20 * MILLIS);
-    let mut waiting = CastOptions::default();
+    let mut waiting = TransmitterOptions::default();
     waiting.wait = Duration::from_secs(1);
     waiting.patience = Duration::from_secs(4);
     let second = world.cast(2, Target::Group(group(1)), waiting);

@@ -2,7 +2,7 @@
 
 use crate::world::{ARRIVES, DELAY, Fate, World, group, is_done};
 use std::time::Duration;
-use xtp_engine::group::{BucketOptions, CastOptions, Fec, GroupClose, JoinOptions, Mode, Target};
+use xtp_engine::group::{BucketOptions, Fec, GroupClose, Mode, ReceiverOptions, Target, TransmitterOptions};
 use xtp_wire::Format;
 
 const DATAGRAM: usize = 576;
@@ -40,14 +40,14 @@ fn play(order: &[usize], fec: Option<Fec>, mode: Mode) {
             None => ARRIVES,
         }
     });
-    let mut options = CastOptions::default();
+    let mut options = TransmitterOptions::default();
     options.expect = Some(2);
     options.datagram = DATAGRAM;
     options.fec = fec;
     options.mode = mode;
     options.window = 32 * DATAGRAM as u64;
     let cast = world.cast(0, Target::Group(group(1)), options);
-    let mut join = JoinOptions::default();
+    let mut join = ReceiverOptions::default();
     join.group = Some(group(1));
     let receivers = [1, 2].map(|host| (host, world.join(host, join.clone())));
     let message: Vec<u8> = (0..order.len() * SYMBOL).map(|place| (place / 3) as u8).collect();
@@ -103,12 +103,12 @@ fn orders_that_hardly_differ_cost_no_repair() {
             let place = places.get(data - 1).copied().unwrap_or(data);
             Fate::After(DELAY + Duration::from_micros(place as u64))
         });
-        let mut options = CastOptions::default();
+        let mut options = TransmitterOptions::default();
         options.expect = Some(1);
         options.datagram = DATAGRAM;
         options.fec = None;
         let cast = world.cast(0, Target::Group(group(1)), options);
-        let mut join = JoinOptions::default();
+        let mut join = ReceiverOptions::default();
         join.group = Some(group(1));
         let _ = world.join(1, join);
         world.write(0, cast, &vec![7; 8 * SYMBOL], true);

@@ -4,7 +4,7 @@ use crate::slow::{self, join};
 use crate::world::{ARRIVES, World, group, is_done};
 use bytes::Bytes;
 use std::time::Duration;
-use xtp_engine::group::{CastOptions, GroupClose, GroupId, HistoryItem, Target};
+use xtp_engine::group::{GroupClose, GroupId, HistoryItem, Target, TransmitterOptions};
 use xtp_wire::Format;
 
 /// For so much the receiver that comes late has room: there its first range ends, or a little beyond.
@@ -83,7 +83,7 @@ fn assert_whole(world: &World<'_>, host: usize, id: GroupId) {
 }
 
 /// One from the beginning, and one that comes two seconds later with so much room.
-fn one_late(options: CastOptions, room: u64) -> (World<'static>, GroupId, [(usize, GroupId); 2]) {
+fn one_late(options: TransmitterOptions, room: u64) -> (World<'static>, GroupId, [(usize, GroupId); 2]) {
     let mut world = World::new(3, |_| ARRIVES);
     world.remember(past);
     let cast = world.cast(0, Target::Group(group(1)), options);

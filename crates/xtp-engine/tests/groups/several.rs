@@ -2,16 +2,16 @@
 
 use crate::world::{ARRIVES, Party, World, address, group, is_done};
 use std::time::Duration;
-use xtp_engine::group::{CastOptions, GroupClose, GroupEvent, GroupId, JoinOptions, Target};
+use xtp_engine::group::{GroupClose, GroupEvent, GroupId, ReceiverOptions, Target, TransmitterOptions};
 
-fn options(expect: u32) -> CastOptions {
-    let mut options = CastOptions::default();
+fn options(expect: u32) -> TransmitterOptions {
+    let mut options = TransmitterOptions::default();
     options.expect = Some(expect);
     options
 }
 
-fn join(number: u8, source: Option<usize>) -> JoinOptions {
-    let mut join = JoinOptions::default();
+fn join(number: u8, source: Option<usize>) -> ReceiverOptions {
+    let mut join = ReceiverOptions::default();
     join.group = Some(group(number));
     join.source = source.map(|host| address(host).ip());
     join
@@ -119,7 +119,7 @@ fn copies_to_each_receiver() {
     let mut world = World::new(4, |_| ARRIVES);
     let targets = [1, 2, 3].map(address).to_vec();
     let cast = world.cast(0, Target::Each(targets), options(3));
-    let mut own = JoinOptions::default();
+    let mut own = ReceiverOptions::default();
     own.group = None;
     let receivers = [1, 2, 3].map(|host| (host, world.join(host, own.clone())));
     let message = message(9, 40_000);

@@ -4,7 +4,7 @@ use crate::world::{ARRIVES, Copy, Fate, World, group};
 use std::cell::Cell;
 use std::time::Duration;
 use xtp_engine::Rate;
-use xtp_engine::group::{CastOptions, Fec, GroupClose, GroupId, JoinOptions, Target};
+use xtp_engine::group::{Fec, GroupClose, GroupId, ReceiverOptions, Target, TransmitterOptions};
 
 /// Octets of the stream, tags apart: some seconds at [`RATE`].
 pub(crate) const LEN: usize = 600_000;
@@ -19,8 +19,8 @@ pub(crate) fn octets() -> Vec<u8> {
 }
 
 /// Everything is kept.
-pub(crate) fn options(expect: u32) -> CastOptions {
-    let mut options = CastOptions::default();
+pub(crate) fn options(expect: u32) -> TransmitterOptions {
+    let mut options = TransmitterOptions::default();
     options.expect = Some(expect);
     options.fec = Some(Fec {
         symbols: 8,
@@ -36,8 +36,8 @@ pub(crate) fn options(expect: u32) -> CastOptions {
     options
 }
 
-pub(crate) fn join() -> JoinOptions {
-    let mut join = JoinOptions::default();
+pub(crate) fn join() -> ReceiverOptions {
+    let mut join = ReceiverOptions::default();
     join.group = Some(group(1));
     join
 }
@@ -82,7 +82,10 @@ pub(crate) fn unless_cut(cut: &Cell<bool>) -> impl FnMut(&Copy) -> Fate + '_ {
 pub(crate) type Receivers = [(usize, GroupId); 3];
 
 /// A transmitter and three receivers, and the whole stream is written.
-pub(crate) fn three_receivers(cut: &Cell<bool>, options: CastOptions) -> (World<'_>, GroupId, Receivers) {
+pub(crate) fn three_receivers(
+    cut: &Cell<bool>,
+    options: TransmitterOptions,
+) -> (World<'_>, GroupId, Receivers) {
     let mut world = World::new(4, unless_cut(cut));
     let cast = world.cast(0, Target::Group(group(1)), options);
     let receivers = [1, 2, 3].map(|host| (host, world.join(host, join())));
@@ -93,7 +96,7 @@ pub(crate) fn three_receivers(cut: &Cell<bool>, options: CastOptions) -> (World<
 /// The third of them is cut off after so many milliseconds, and then for so many; it has just come back.
 pub(crate) fn one_cut_off(
     cut: &Cell<bool>,
-    options: CastOptions,
+    options: TransmitterOptions,
     (after, span): (u64, u64),
 ) -> (World<'_>, GroupId, Receivers) {
     let (mut world, cast, receivers) = three_receivers(cut, options);
@@ -107,7 +110,7 @@ pub(crate) fn one_cut_off(
 /// Two receivers from the beginning; a third one joins after so many milliseconds.
 pub(crate) fn one_late<'a>(
     mut world: World<'a>,
-    options: CastOptions,
+    options: TransmitterOptions,
     after: u64,
 ) -> (World<'a>, GroupId, Receivers) {
     let cast = world.cast(0, Target::Group(group(1)), options);

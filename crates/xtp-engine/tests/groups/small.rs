@@ -3,7 +3,7 @@
 use crate::slow::join;
 use crate::world::{ARRIVES, Copy, Fate, World, group, is_done};
 use xtp_engine::Rate;
-use xtp_engine::group::{BucketOptions, CastOptions, CastStats, Fec, Mode, Slow, Target};
+use xtp_engine::group::{BucketOptions, CastStats, Fec, Mode, Slow, Target, TransmitterOptions};
 
 /// Octets of a stream, and of its messages.
 const LEN: usize = 200_000;
@@ -28,11 +28,11 @@ fn one_in(part: u32, lost: &mut u64) -> impl FnMut(&Copy) -> Fate + '_ {
 #[track_caller]
 fn four_receivers(
     judge: impl FnMut(&Copy) -> Fate,
-    change: impl Fn(&mut CastOptions),
+    change: impl Fn(&mut TransmitterOptions),
     sizes: &[usize],
 ) -> CastStats {
     let mut world = World::new(5, judge);
-    let mut options = CastOptions::default();
+    let mut options = TransmitterOptions::default();
     options.expect = Some(4);
     options.rate = Rate {
         octets_per_second: 1_000_000,
@@ -82,7 +82,7 @@ fn one_that_loses_a_twelfth_of_small_messages_is_not_lossy() {
         let mut lost = 0;
         let mut some = one_in(12, &mut lost);
         let judge = |copy: &Copy| if copy.to == 4 { some(copy) } else { ARRIVES };
-        let options = |options: &mut CastOptions| {
+        let options = |options: &mut TransmitterOptions| {
             options.mode = mode;
             options.slow = Slow::Drop;
         };
@@ -104,7 +104,7 @@ fn what_a_block_of_small_and_large_messages_lost_comes_again() {
 
 #[test]
 fn no_row_follows_a_block_that_rows_do_not_restore() {
-    let unasked = |options: &mut CastOptions| {
+    let unasked = |options: &mut TransmitterOptions| {
         options.fec = Some(Fec {
             proactive: 4,
             ..Fec::default()

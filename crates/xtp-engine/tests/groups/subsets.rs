@@ -3,7 +3,7 @@
 use crate::world::{ARRIVES, Copy, Fate, World, group, is_done};
 use std::time::Duration;
 use xtp_engine::group::{
-    BucketOptions, CastOptions, Fec, GroupClose, JoinOptions, MemberState, Mode, Slow, Target,
+    BucketOptions, Fec, GroupClose, MemberState, Mode, ReceiverOptions, Slow, Target, TransmitterOptions,
 };
 use xtp_wire::Format;
 
@@ -109,8 +109,8 @@ enum How {
     Buckets,
 }
 
-fn options(slow: Slow, how: How) -> CastOptions {
-    let mut options = CastOptions::default();
+fn options(slow: Slow, how: How) -> TransmitterOptions {
+    let mut options = TransmitterOptions::default();
     options.expect = Some(RECEIVERS as u32);
     options.datagram = DATAGRAM;
     options.slow = slow;
@@ -139,7 +139,7 @@ fn play(which: Which, mask: u32, slow: Slow, how: How) -> usize {
     let mut loss = Loss::new(which, mask);
     let mut world = World::new(RECEIVERS + 1, move |copy| loss.judge(copy));
     let cast = world.cast(0, Target::Group(group(1)), options(slow, how));
-    let mut join = JoinOptions::default();
+    let mut join = ReceiverOptions::default();
     join.group = Some(group(1));
     let receivers: Vec<_> = (1..=RECEIVERS)
         .map(|host| (host, world.join(host, join.clone())))

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use xtp_engine::group::{
-    CastOptions, GroupClose, GroupEvent, GroupId, HistoryItem, JoinOptions, MemberReport, MemberState, Mode,
-    Target,
+    GroupClose, GroupEvent, GroupId, HistoryItem, MemberReport, MemberState, Mode, ReceiverOptions, Target,
+    TransmitterOptions,
 };
 use xtp_engine::{Datagram, Driver, Engine, EngineConfig, HistoryWish, Outlet, Read, Time, TransmitBatch};
 use xtp_wire::{Format, Packet};
@@ -199,7 +199,7 @@ impl<'a> World<'a> {
     }
 
     /// A transmitter on `host`.
-    pub(crate) fn cast(&mut self, host: usize, target: Target, options: CastOptions) -> GroupId {
+    pub(crate) fn cast(&mut self, host: usize, target: Target, options: TransmitterOptions) -> GroupId {
         let host = &mut self.hosts[host];
         if let (Target::Group(group), Mode::Bucket(_)) = (&target, options.mode) {
             // Its members answer to the group.
@@ -215,7 +215,7 @@ impl<'a> World<'a> {
         &mut self,
         host: usize,
         target: Target,
-        options: CastOptions,
+        options: TransmitterOptions,
         data: Bytes,
     ) -> GroupId {
         let host = &mut self.hosts[host];
@@ -229,7 +229,7 @@ impl<'a> World<'a> {
     }
 
     /// A receiver on `host`.
-    pub(crate) fn join(&mut self, host: usize, options: JoinOptions) -> GroupId {
+    pub(crate) fn join(&mut self, host: usize, options: ReceiverOptions) -> GroupId {
         let host = &mut self.hosts[host];
         host.groups.extend(options.group);
         let id = host.engine.command().join(self.now, options).unwrap();
@@ -239,7 +239,7 @@ impl<'a> World<'a> {
     }
 
     /// A listener on `host`: what it hears is read.
-    pub(crate) fn listen(&mut self, host: usize, options: JoinOptions) -> GroupId {
+    pub(crate) fn listen(&mut self, host: usize, options: ReceiverOptions) -> GroupId {
         let host = &mut self.hosts[host];
         host.groups.extend(options.group);
         let id = host.engine.command().listen_group(self.now, options).unwrap();

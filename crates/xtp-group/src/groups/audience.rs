@@ -7,7 +7,7 @@ use super::{AnyParty, GroupEnv, GroupParties, PartyEnv, env};
 use crate::GroupError;
 use crate::emit;
 use crate::receive::{Receiver, invitation};
-use crate::{Feedback, GroupId, JoinOptions};
+use crate::{Feedback, GroupId, ReceiverOptions};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use smallvec::SmallVec;
@@ -39,7 +39,7 @@ struct Busy {
 #[derive(Debug)]
 pub(crate) struct Audience {
     /// As those of its receivers, but for the capacity of all together.
-    options: JoinOptions,
+    options: ReceiverOptions,
     busy: Vec<Busy>,
     sync: u32,
     released: bool,
@@ -54,7 +54,7 @@ enum Room {
 }
 
 impl Audience {
-    pub(super) fn new(options: JoinOptions, env: &mut PartyEnv<'_>) -> Result<Self, GroupError> {
+    pub(super) fn new(options: ReceiverOptions, env: &mut PartyEnv<'_>) -> Result<Self, GroupError> {
         if !(1..=MOST_PLACES).contains(&options.at_once) {
             return Err(GroupError::InvalidOption("at_once must be 1..=256"));
         }
@@ -71,8 +71,8 @@ impl Audience {
     }
 
     /// The options of one of its receivers.
-    fn share(&self) -> JoinOptions {
-        JoinOptions {
+    fn share(&self) -> ReceiverOptions {
+        ReceiverOptions {
             capacity: self.options.capacity / u64::from(self.options.at_once),
             ..self.options.clone()
         }

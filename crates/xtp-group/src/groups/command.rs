@@ -4,8 +4,8 @@ use super::{AnyParty, Audience, GroupEnv, GroupParties, PartyEnv};
 use crate::receive::Receiver;
 use crate::transmit::Transmitter;
 use crate::{
-    CastOptions, CastStats, GroupError, GroupEvent, GroupId, JoinOptions, MemberReport, SubscriptionStats,
-    Target,
+    CastStats, GroupError, GroupEvent, GroupId, MemberReport, ReceiverOptions, SubscriptionStats, Target,
+    TransmitterOptions,
 };
 use bytes::Bytes;
 use xtp_core::user::Read;
@@ -20,7 +20,7 @@ impl GroupParties {
         &mut self,
         host: &GroupEnv<'_>,
         target: Target,
-        options: CastOptions,
+        options: TransmitterOptions,
     ) -> Result<GroupId, GroupError> {
         self.add_party(host, |env| {
             let transmitter = Transmitter::new(target, options, env)?;
@@ -38,7 +38,7 @@ impl GroupParties {
         &mut self,
         host: &GroupEnv<'_>,
         target: Target,
-        options: CastOptions,
+        options: TransmitterOptions,
         data: Bytes,
     ) -> Result<GroupId, GroupError> {
         self.add_party(host, |env| {
@@ -52,7 +52,7 @@ impl GroupParties {
     /// # Errors
     ///
     /// [`GroupError::InvalidOption`], [`GroupError::Limit`].
-    pub fn join(&mut self, host: &GroupEnv<'_>, options: JoinOptions) -> Result<GroupId, GroupError> {
+    pub fn join(&mut self, host: &GroupEnv<'_>, options: ReceiverOptions) -> Result<GroupId, GroupError> {
         self.add_party(host, |env| {
             Ok(AnyParty::Receiver(Box::new(Receiver::new(options, env)?)))
         })
@@ -64,7 +64,7 @@ impl GroupParties {
     /// # Errors
     ///
     /// [`GroupError::InvalidOption`], [`GroupError::Limit`].
-    pub fn listen(&mut self, host: &GroupEnv<'_>, options: JoinOptions) -> Result<GroupId, GroupError> {
+    pub fn listen(&mut self, host: &GroupEnv<'_>, options: ReceiverOptions) -> Result<GroupId, GroupError> {
         self.add_party(host, |env| {
             Ok(AnyParty::Audience(Box::new(Audience::new(options, env)?)))
         })
@@ -105,7 +105,7 @@ impl GroupParties {
     }
 
     /// Every receiver that ever joined, in the order of joining, and what became of it: at most four times
-    /// [`max_members`](crate::CastOptions::max_members), beyond which joins are refused. One that lost its place and joined again under
+    /// [`max_members`](crate::TransmitterOptions::max_members), beyond which joins are refused. One that lost its place and joined again under
     /// its own key is named once.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use super::{AnyParty, GroupEnv, GroupParties, PartyEnv, TakenKeys};
 use crate::{
-    CastOptions, CastStats, GroupError, GroupEvent, GroupId, JoinOptions, MemberReport, SubscriptionStats,
-    Target,
+    CastStats, GroupError, GroupEvent, GroupId, MemberReport, ReceiverOptions, SubscriptionStats, Target,
+    TransmitterOptions,
 };
 use bytes::Bytes;
 use core::net::SocketAddr;
@@ -56,7 +56,7 @@ impl Host {
         &mut self,
         now: Time,
         target: Target,
-        options: CastOptions,
+        options: TransmitterOptions,
     ) -> Result<GroupId, GroupError> {
         let (groups, env) = self.at(now);
         groups.cast(&env, target, options)
@@ -66,14 +66,14 @@ impl Host {
         &mut self,
         now: Time,
         target: Target,
-        options: CastOptions,
+        options: TransmitterOptions,
         data: Bytes,
     ) -> Result<GroupId, GroupError> {
         let (groups, env) = self.at(now);
         groups.cast_datagram(&env, target, options, data)
     }
 
-    pub(crate) fn join(&mut self, now: Time, options: JoinOptions) -> Result<GroupId, GroupError> {
+    pub(crate) fn join(&mut self, now: Time, options: ReceiverOptions) -> Result<GroupId, GroupError> {
         let (groups, env) = self.at(now);
         groups.join(&env, options)
     }

@@ -1,7 +1,7 @@
 //! How it ends: well, or because somebody is gone.
 
 use super::super::script::*;
-use crate::{GroupClose, GroupEvent, JoinOptions};
+use crate::{GroupClose, GroupEvent, ReceiverOptions};
 use std::time::Duration;
 use xtp_core::transmit::Failure;
 use xtp_core::user::Confirm;
@@ -9,15 +9,15 @@ use xtp_core::user::Read;
 use xtp_wire::DiagReason;
 use xtp_wire::{Caps, DiagCode, DiagValue, GroupPoll, Options};
 
-fn confirming() -> JoinOptions {
-    JoinOptions {
+fn confirming() -> ReceiverOptions {
+    ReceiverOptions {
         confirm: Confirm::Delivered,
         ..options()
     }
 }
 
 /// A member that has the whole of a stream of two blocks.
-fn whole(options: JoinOptions, asks: Options) -> Script {
+fn whole(options: ReceiverOptions, asks: Options) -> Script {
     let mut script = Script::member(options);
     script.block_without(0, &[]);
     script.block_without(1, &[]);

@@ -2,7 +2,7 @@
 
 use super::{Bound, Receiver, Stage, says_end};
 use crate::groups::PartyEnv;
-use crate::{BlockLayout, Feedback, JoinOptions, LayoutError};
+use crate::{BlockLayout, Feedback, LayoutError, ReceiverOptions};
 use core::time::Duration;
 use xtp_core::time::Time;
 use xtp_core::transmit::Datagram;
@@ -295,7 +295,7 @@ impl Receiver {
 /// What a packet of a transmitter that is not heard yet invites a receiver with these options to. `None`: it can not take what is
 /// announced, or it is for others.
 pub(crate) fn invitation(
-    options: &JoinOptions,
+    options: &ReceiverOptions,
     datagram: &Datagram<'_>,
     header: &Header,
     said: &ToGroup<'_>,
@@ -320,7 +320,7 @@ pub(crate) fn invitation(
 }
 
 /// What an announcement says to a receiver with these options.
-fn terms(options: &JoinOptions, header: &Header, first: &First<'_>) -> Option<AnnouncedTerms> {
+fn terms(options: &ReceiverOptions, header: &Header, first: &First<'_>) -> Option<AnnouncedTerms> {
     let Traffic::Extended(traffic) = &first.traffic else {
         return None;
     };

@@ -1,7 +1,7 @@
 //! Who is joined, how often it is asked, and what ends that.
 
 use super::super::script::*;
-use crate::{GroupClose, GroupEvent, JoinOptions};
+use crate::{GroupClose, GroupEvent, ReceiverOptions};
 use core::net::SocketAddr;
 use xtp_wire::DiagReason;
 use xtp_wire::{Caps, DiagCode, DiagValue, FecAgreement, Options};
@@ -17,7 +17,7 @@ fn joins(said: &[(xtp_core::Time, ReceiverPacket)]) -> Vec<u64> {
 
 #[test]
 fn a_join_says_who_asks_and_is_repeated_while_nobody_answers() {
-    let mut script = Script::new(JoinOptions {
+    let mut script = Script::new(ReceiverOptions {
         name: "ada".into(),
         ..options()
     });
@@ -120,7 +120,7 @@ fn nobody_else_is_heard_by_a_member() {
 
 #[test]
 fn other_services_sources_and_codes_are_not_joined() {
-    let wrong: [fn(&mut Script, &mut JoinOptions); 5] = [
+    let wrong: [fn(&mut Script, &mut ReceiverOptions); 5] = [
         |_, options| options.service_number = 5,
         |_, options| options.source = Some([10, 0, 0, 2].into()),
         |script, _| script.fec = Some(FecAgreement { scheme: 2, ..code() }),

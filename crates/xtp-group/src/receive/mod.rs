@@ -21,7 +21,7 @@ mod watch;
 
 use crate::GroupError;
 use crate::groups::PartyEnv;
-use crate::{Feedback, GroupClose, GroupEvent, JoinOptions, Progress, SubscriptionStats};
+use crate::{Feedback, GroupClose, GroupEvent, Progress, ReceiverOptions, SubscriptionStats};
 use answer::PendingAnswer;
 use behind::Behind;
 use blocks::Blocks;
@@ -109,7 +109,7 @@ struct Heard {
 
 /// One receiver of one group.
 pub(super) struct Receiver {
-    options: JoinOptions,
+    options: ReceiverOptions,
     key: u64,
     stage: Stage,
     bound: Option<Bound>,
@@ -136,7 +136,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(options: JoinOptions, env: &mut PartyEnv<'_>) -> Result<Self, GroupError> {
+    pub(super) fn new(options: ReceiverOptions, env: &mut PartyEnv<'_>) -> Result<Self, GroupError> {
         if !(1..=MOST_CAPACITY).contains(&options.capacity) {
             return Err(GroupError::InvalidOption("capacity must be 1..=2^40"));
         }
@@ -436,7 +436,7 @@ impl Receiver {
     }
 }
 
-fn new_stream(start: u64, options: &JoinOptions) -> Reassembly {
+fn new_stream(start: u64, options: &ReceiverOptions) -> Reassembly {
     let mut stream = Reassembly::new(start);
     let pieces = options.capacity / 256 + 1_024;
     stream.set_piece_limit(usize::try_from(pieces).unwrap_or(usize::MAX));

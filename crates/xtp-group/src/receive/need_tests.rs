@@ -1,7 +1,7 @@
 //! What is asked for, when, and what keeps it from being asked for.
 
 use super::super::script::*;
-use crate::JoinOptions;
+use crate::ReceiverOptions;
 use xtp_wire::Options;
 
 /// Number of a block, symbols it lacks, and rows that were heard.
@@ -133,7 +133,7 @@ fn announcements_of_absurd_blocks_are_not_kept() {
 
 #[test]
 fn nothing_is_asked_for_that_there_is_no_room_for() {
-    let mut script = Script::member(JoinOptions {
+    let mut script = Script::member(ReceiverOptions {
         capacity: 3 * BLOCK,
         ..options()
     });
@@ -160,7 +160,7 @@ fn nothing_is_asked_for_that_there_is_no_room_for() {
 
 #[test]
 fn no_more_than_64_blocks_are_named_the_lowest_ones() {
-    let mut script = Script::member(JoinOptions {
+    let mut script = Script::member(ReceiverOptions {
         capacity: 1 << 20,
         ..options()
     });

@@ -3,7 +3,7 @@
 use super::{Receiver, Stage};
 use crate::GroupError;
 use crate::groups::PartyEnv;
-use crate::{GroupEvent, GroupId, JoinOptions};
+use crate::{GroupEvent, GroupId, ReceiverOptions};
 use core::net::{IpAddr, SocketAddr};
 
 /// One of the places of a listener.
@@ -17,7 +17,7 @@ pub(super) struct ListenerPlace {
 impl Receiver {
     /// One that hears a transmitter for `listener`, whose user knows of it when the transmitter does.
     pub(crate) fn of_listener(
-        options: JoinOptions,
+        options: ReceiverOptions,
         listener: GroupId,
         env: &mut PartyEnv<'_>,
     ) -> Result<Self, GroupError> {

@@ -3,7 +3,7 @@
 use super::Receiver;
 use crate::groups::host_testing::Host;
 use crate::groups::{AnyParty, PartyEnv};
-use crate::{Descriptor, GroupClose, GroupEvent, GroupId, JoinOptions, Symbol, SymbolMark, encode_row};
+use crate::{Descriptor, GroupClose, GroupEvent, GroupId, ReceiverOptions, Symbol, SymbolMark, encode_row};
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use xtp_core::time::Time;
@@ -93,20 +93,20 @@ pub(super) fn code() -> FecAgreement {
     }
 }
 
-pub(super) fn options() -> JoinOptions {
-    JoinOptions {
+pub(super) fn options() -> ReceiverOptions {
+    ReceiverOptions {
         group: Some(GROUP),
         capacity: 100_000,
-        ..JoinOptions::default()
+        ..ReceiverOptions::default()
     }
 }
 
 impl Script {
-    pub(super) fn new(options: JoinOptions) -> Self {
+    pub(super) fn new(options: ReceiverOptions) -> Self {
         Self::seeded(3, options)
     }
 
-    pub(super) fn seeded(seed: u8, options: JoinOptions) -> Self {
+    pub(super) fn seeded(seed: u8, options: ReceiverOptions) -> Self {
         let mut host = Host::new(seed);
         let now = Time::ZERO + Duration::from_secs(1_000);
         let id = host.join(now, options).expect("options are sound");
@@ -131,7 +131,7 @@ impl Script {
     }
 
     /// One that is a member.
-    pub(super) fn member(options: JoinOptions) -> Self {
+    pub(super) fn member(options: ReceiverOptions) -> Self {
         let mut script = Self::new(options);
         script.join();
         script

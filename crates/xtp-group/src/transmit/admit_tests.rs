@@ -1,13 +1,13 @@
 //! Tests of joins.
 
 use super::super::scripted::*;
-use crate::{CastOptions, DropReason, GroupEvent, MemberId, MemberState, Slow};
+use crate::{DropReason, GroupEvent, MemberId, MemberState, Slow, TransmitterOptions};
 use xtp_wire::{Caps, DiagCode, DiagValue, Options, Spans, ToGroup, ToMember};
 
 fn stage() -> Stage {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     stage
@@ -78,12 +78,12 @@ fn a_join_that_comes_again_is_answered_at_once_within_its_budget() {
 /// What is kept begins within a packet: who comes late lacks the rest of that packet, and gets it.
 #[test]
 fn who_begins_within_a_packet_gets_the_rest_of_it() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(1),
         fec: None,
         slow: Slow::Wait,
         keep: 10_000,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let mut first = Actor::new(1, stage.key());
@@ -137,10 +137,10 @@ fn nobody_joins_for_somebody_else() {
 
 #[test]
 fn joins_are_answered_at_the_rate_of_feedback() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         feedback_rate: 10,
         expect: Some(100),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -159,9 +159,9 @@ fn joins_are_answered_at_the_rate_of_feedback() {
 
 #[test]
 fn half_open_joins_are_limited() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         feedback_rate: 1_000_000,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -293,9 +293,9 @@ fn who_leaves_is_reported_as_gone() {
 
 #[test]
 fn no_more_are_remembered_than_four_times_the_members() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         max_members: 1,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -315,11 +315,11 @@ fn no_more_are_remembered_than_four_times_the_members() {
 #[test]
 fn a_late_one_holds_nothing_or_is_refused() {
     for slow in [Slow::CatchUp, Slow::Drop] {
-        let mut stage = Stage::new(CastOptions {
+        let mut stage = Stage::new(TransmitterOptions {
             expect: Some(1),
             window: 400_000,
             slow,
-            ..CastOptions::default()
+            ..TransmitterOptions::default()
         });
         stage.flush();
         let mut first = Actor::new(1, stage.key());

@@ -1,7 +1,7 @@
 //! Tests of transmitters that were stopped.
 
 use super::super::scripted::*;
-use crate::{CastOptions, DropReason, GroupClose, GroupEvent, MemberId, Slow, Target};
+use crate::{DropReason, GroupClose, GroupEvent, MemberId, Slow, Target, TransmitterOptions};
 use bytes::Bytes;
 use core::time::Duration;
 use xtp_wire::Options;
@@ -10,11 +10,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A transmitter of patience with two members that answered until now.
 fn stage(slow: Slow) -> (Stage, Vec<Actor>) {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
         patience: PATIENCE,
         slow,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -71,9 +71,9 @@ fn who_is_silent_after_the_sleep_is_given_what_was_left_of_the_patience() {
 
 #[test]
 fn who_slept_while_it_waited_for_members_takes_those_who_came() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         wait: 2 * SECOND,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.run(SECOND);
     stage.now = stage.now + 10 * SECOND;
@@ -88,10 +88,10 @@ fn who_slept_while_it_waited_for_members_takes_those_who_came() {
 
 #[test]
 fn who_slept_after_a_datagram_hears_who_confirmed_it() {
-    let options = CastOptions {
+    let options = TransmitterOptions {
         expect: Some(1),
         patience: PATIENCE,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     };
     let mut stage = Stage::with(|host, now| {
         host.cast_datagram(now, Target::Group(group()), options, Bytes::from_static(b"once"))

@@ -2,7 +2,7 @@
 //! some packets.
 
 use crate::groups::host_testing::Host;
-use crate::{CastOptions, CastStats, GroupEvent, GroupId, JoinOptions, Target};
+use crate::{CastStats, GroupEvent, GroupId, ReceiverOptions, Target, TransmitterOptions};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -95,7 +95,7 @@ pub(super) struct Bridge {
 const SHORT: usize = 300;
 
 impl Bridge {
-    pub(super) fn new(way: Way, options: CastOptions, receivers: u8, octets: usize) -> Self {
+    pub(super) fn new(way: Way, options: TransmitterOptions, receivers: u8, octets: usize) -> Self {
         let now = Time::ZERO + Duration::from_secs(1);
         let mut transmitter = Host::new(1);
         let id = transmitter
@@ -103,9 +103,9 @@ impl Bridge {
             .expect("sound");
         let parties = (1..=receivers).map(|number| {
             let mut host = Host::new(number + 1);
-            let options = JoinOptions {
+            let options = ReceiverOptions {
                 group: Some(group()),
-                ..JoinOptions::default()
+                ..ReceiverOptions::default()
             };
             let id = host.join(now, options).expect("sound");
             Party {

@@ -8,8 +8,8 @@ use super::Transmitter;
 use super::status::StatusReport;
 use crate::groups::PartyEnv;
 use crate::{
-    Bucket, BucketOptions, BucketReply, Buckets, CastOptions, Cycle, DropReason, MOST_MEMBERS, MemberState,
-    Mode, Slow, Target,
+    Bucket, BucketOptions, BucketReply, Buckets, Cycle, DropReason, MOST_MEMBERS, MemberState, Mode, Slow,
+    Target, TransmitterOptions,
 };
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -90,7 +90,7 @@ impl Collector {
 }
 
 /// The collector of a transmitter whose members report to the whole group.
-pub(super) fn collector(options: &CastOptions, now: Time) -> Option<Collector> {
+pub(super) fn collector(options: &TransmitterOptions, now: Time) -> Option<Collector> {
     match options.mode {
         Mode::Bucket(buckets) => Some(Collector::new(buckets, now)),
         Mode::Unicast => None,
@@ -98,7 +98,7 @@ pub(super) fn collector(options: &CastOptions, now: Time) -> Option<Collector> {
 }
 
 /// Why these options can not be had with buckets.
-pub(super) fn refusal(target: &Target, options: &CastOptions) -> Option<&'static str> {
+pub(super) fn refusal(target: &Target, options: &TransmitterOptions) -> Option<&'static str> {
     let Mode::Bucket(buckets) = options.mode else {
         return None;
     };

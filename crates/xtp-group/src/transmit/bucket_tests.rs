@@ -1,7 +1,9 @@
 //! What moves the window when members answer to all.
 
 use super::super::scripted::*;
-use crate::{BucketOptions, CastOptions, Cycle, DropReason, GroupEvent, MemberId, Mode, Require, Slow};
+use crate::{
+    BucketOptions, Cycle, DropReason, GroupEvent, MemberId, Mode, Require, Slow, TransmitterOptions,
+};
 use xtp_core::transmit::{Datagram, Ecn, Failure};
 use xtp_wire::{Caps, Control, GroupHeader, Options, Span, Spans, ToGroup, ToTransmitter, Xcntl};
 
@@ -10,12 +12,12 @@ const WINDOW: u64 = 10 * PACKET;
 
 /// Two members that answer at once, and a window that is closed.
 fn stage(buckets: BucketOptions) -> (Stage, Actor, Actor) {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
         mode: Mode::Bucket(buckets),
         window: WINDOW,
         keep: 0,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -307,12 +309,12 @@ fn who_is_repaired_in_vain_is_asked_more_and_more_rarely() {
 /// The only member that is waited for asked for far too much, fetched it, and is back because nothing leaves without it: it stays.
 #[test]
 fn a_lossy_one_without_which_nothing_leaves_moves_the_window() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(1),
         require: Require::List(vec!["r2".to_owned()]),
         mode: Mode::Bucket(ripe()),
         window: 200 * PACKET,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -345,13 +347,13 @@ fn a_lossy_one_without_which_nothing_leaves_moves_the_window() {
 /// A member that damps its answers was not asked by itself for a quarter of the patience: that is no silence of it.
 #[test]
 fn patience_with_an_anonymous_one_begins_when_it_is_asked_alone() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
         mode: Mode::Bucket(ripe()),
         window: WINDOW,
         slow: Slow::Wait,
         patience: 4 * SECOND,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -373,13 +375,13 @@ fn patience_with_an_anonymous_one_begins_when_it_is_asked_alone() {
 /// It was asked nothing in the first second of its silence, and everything left in the third: that does not make the first one count.
 #[test]
 fn patience_with_one_that_was_anonymous_began_when_it_was_asked() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
         mode: Mode::Bucket(ripe()),
         window: WINDOW,
         slow: Slow::Wait,
         patience: 4 * SECOND,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();

@@ -1,13 +1,13 @@
 //! Tests of joins under the name of a member.
 
 use super::super::scripted::*;
-use crate::{CastOptions, DropReason, GroupEvent, MemberId, MemberState};
+use crate::{DropReason, GroupEvent, MemberId, MemberState, TransmitterOptions};
 use xtp_wire::{DiagCode, Options, ToMember};
 
 fn stage() -> Stage {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     stage

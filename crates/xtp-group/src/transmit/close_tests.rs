@@ -2,11 +2,11 @@
 
 use super::super::scripted::*;
 use crate::groups::AnyParty;
-use crate::{CastOptions, GroupClose, GroupEvent, MemberId, Require, Slow};
+use crate::{GroupClose, GroupEvent, MemberId, Require, Slow, TransmitterOptions};
 use core::time::Duration;
 use xtp_wire::{DiagCode, DiagValue, Options, ToGroup, ToMember};
 
-fn two(options: CastOptions) -> (Stage, Actor, Actor) {
+fn two(options: TransmitterOptions) -> (Stage, Actor, Actor) {
     let mut stage = Stage::new(options);
     stage.flush();
     let key = stage.key();
@@ -15,10 +15,10 @@ fn two(options: CastOptions) -> (Stage, Actor, Actor) {
 
 /// One of two is enough and has everything, so that the group is over; with the other one, and what is echoed.
 fn over_without_the_other() -> (Stage, Actor, u32) {
-    let (mut stage, mut one, mut other) = two(CastOptions {
+    let (mut stage, mut one, mut other) = two(TransmitterOptions {
         require: Require::AnyOf(1),
         expect: Some(2),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     one.enter(&mut stage);
     other.enter(&mut stage);
@@ -33,10 +33,10 @@ fn over_without_the_other() -> (Stage, Actor, u32) {
 
 #[test]
 fn nothing_leaves_before_all_who_are_expected_are_here_or_the_time_is_over() {
-    let (mut stage, mut one, mut other) = two(CastOptions {
+    let (mut stage, mut one, mut other) = two(TransmitterOptions {
         expect: Some(2),
         wait: 3 * SECOND,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(100);
     one.enter(&mut stage);
@@ -45,10 +45,10 @@ fn nothing_leaves_before_all_who_are_expected_are_here_or_the_time_is_over() {
     other.enter(&mut stage);
     stage.flush();
     assert_eq!(stage.position(), 100);
-    let (mut stage, mut one, _) = two(CastOptions {
+    let (mut stage, mut one, _) = two(TransmitterOptions {
         expect: Some(2),
         wait: 3 * SECOND,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(100);
     one.enter(&mut stage);
@@ -60,9 +60,9 @@ fn nothing_leaves_before_all_who_are_expected_are_here_or_the_time_is_over() {
 
 #[test]
 fn nobody_came() {
-    let (mut stage, ..) = two(CastOptions {
+    let (mut stage, ..) = two(TransmitterOptions {
         wait: SECOND,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(100);
     stage.finish();
@@ -73,9 +73,9 @@ fn nobody_came() {
 
 #[test]
 fn joining_for_ever_does_not_keep_a_group_from_its_end() {
-    let (mut stage, mut one, _) = two(CastOptions {
+    let (mut stage, mut one, _) = two(TransmitterOptions {
         expect: Some(1),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     one.enter(&mut stage);
     stage.write(100);
@@ -146,10 +146,10 @@ fn let_go(stage: &mut Stage, who: &Actor) -> Vec<(bool, u64)> {
 
 #[test]
 fn who_is_done_is_let_go_while_others_are_waited_for() {
-    let (mut stage, mut one, mut other) = two(CastOptions {
+    let (mut stage, mut one, mut other) = two(TransmitterOptions {
         expect: Some(2),
         slow: Slow::Wait,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     one.enter(&mut stage);
     other.enter(&mut stage);
@@ -174,9 +174,9 @@ fn who_is_done_is_let_go_while_others_are_waited_for() {
 
 #[test]
 fn who_is_given_up_on_hears_so() {
-    let (mut stage, mut one, _) = two(CastOptions {
+    let (mut stage, mut one, _) = two(TransmitterOptions {
         expect: Some(1),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     one.enter(&mut stage);
     stage.write(100);
@@ -201,9 +201,9 @@ fn who_is_given_up_on_hears_so() {
 
 #[test]
 fn an_end_without_octets() {
-    let (mut stage, mut one, _) = two(CastOptions {
+    let (mut stage, mut one, _) = two(TransmitterOptions {
         expect: Some(1),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.finish();
     one.enter(&mut stage);

@@ -7,7 +7,7 @@ use super::reply::UnicastReply;
 use super::stream::GroupStream;
 use crate::GroupError;
 use crate::groups::PartyEnv;
-use crate::{CastOptions, GroupClose, GroupEvent, MemberId, MemberState, Mode, Require, Target};
+use crate::{GroupClose, GroupEvent, MemberId, MemberState, Mode, Require, Target, TransmitterOptions};
 use bytes::Bytes;
 use core::time::Duration;
 use xtp_core::time::Time;
@@ -41,7 +41,7 @@ impl Transmitter {
     /// A transmitter of one message and no stream.
     pub(crate) fn datagram(
         target: Target,
-        options: CastOptions,
+        options: TransmitterOptions,
         data: Bytes,
         env: &mut PartyEnv<'_>,
     ) -> Result<Self, GroupError> {
@@ -51,7 +51,7 @@ impl Transmitter {
                 "a datagram to a group has at least one octet",
             ));
         }
-        let options = CastOptions {
+        let options = TransmitterOptions {
             fec: None,
             mode: Mode::Unicast,
             ..options

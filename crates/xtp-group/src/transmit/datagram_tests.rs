@@ -1,12 +1,12 @@
 //! Tests of datagrams to groups.
 
 use super::super::scripted::*;
-use crate::{CastOptions, GroupClose, GroupError, GroupEvent, MemberId, Require, Target};
+use crate::{GroupClose, GroupError, GroupEvent, MemberId, Require, Target, TransmitterOptions};
 use bytes::Bytes;
 use core::time::Duration;
 use xtp_wire::{Options, ToGroup};
 
-fn stage(options: CastOptions) -> Stage {
+fn stage(options: TransmitterOptions) -> Stage {
     let data = Bytes::from_static(b"all of it");
     let target = Target::Group(group());
     Stage::with(|host, now| host.cast_datagram(now, target, options, data))
@@ -14,9 +14,9 @@ fn stage(options: CastOptions) -> Stage {
 
 #[test]
 fn one_packet_that_nobody_answers() {
-    let mut stage = stage(CastOptions {
+    let mut stage = stage(TransmitterOptions {
         require: Require::Nobody,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.run(SECOND);
     let [one] = &stage.heard[..] else {
@@ -38,9 +38,9 @@ fn one_packet_that_nobody_answers() {
 
 #[test]
 fn an_answer_each_and_end() {
-    let mut stage = stage(CastOptions {
+    let mut stage = stage(TransmitterOptions {
         expect: Some(3),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -66,9 +66,9 @@ fn an_answer_each_and_end() {
 #[test]
 fn who_confirms_twice_counts_once() {
     for (name, moves) in [(Some("one"), true), (Some("one"), false), (None, false)] {
-        let mut stage = stage(CastOptions {
+        let mut stage = stage(TransmitterOptions {
             expect: Some(2),
-            ..CastOptions::default()
+            ..TransmitterOptions::default()
         });
         stage.flush();
         let key = stage.key();
@@ -109,9 +109,9 @@ fn who_confirms_twice_counts_once() {
 /// Without names two ports of one host are two receivers.
 #[test]
 fn two_programs_of_one_host_count_twice() {
-    let mut stage = stage(CastOptions {
+    let mut stage = stage(TransmitterOptions {
         expect: Some(2),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     for port in [40_000, 40_001] {
@@ -125,10 +125,10 @@ fn two_programs_of_one_host_count_twice() {
 
 #[test]
 fn who_does_not_answer_is_asked_again_and_then_not() {
-    let mut stage = stage(CastOptions {
+    let mut stage = stage(TransmitterOptions {
         expect: Some(2),
         patience: Duration::from_secs(3),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let mut actor = Actor::new(1, stage.key());
@@ -152,9 +152,9 @@ fn who_does_not_answer_is_asked_again_and_then_not() {
 
 #[test]
 fn nobody_at_all() {
-    let mut stage = stage(CastOptions {
+    let mut stage = stage(TransmitterOptions {
         wait: SECOND,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.run(2 * SECOND);
     assert_eq!(stage.events, [GroupEvent::Closed(GroupClose::Nobody)]);
@@ -162,11 +162,11 @@ fn nobody_at_all() {
 
 #[test]
 fn too_much_for_one_packet() {
-    let mut stage = stage(CastOptions::default());
+    let mut stage = stage(TransmitterOptions::default());
     let result = stage.host.cast_datagram(
         stage.now,
         Target::Group(group()),
-        CastOptions::default(),
+        TransmitterOptions::default(),
         Bytes::from(vec![0; 1_472]),
     );
     assert!(matches!(result, Err(GroupError::TooLong { max, .. }) if max < 1_472));
@@ -175,8 +175,8 @@ fn too_much_for_one_packet() {
 /// A FIRST without data invites to a stream.
 #[test]
 fn nothing_is_no_message() {
-    let mut stage = stage(CastOptions::default());
-    let (now, target, options) = (stage.now, Target::Group(group()), CastOptions::default());
+    let mut stage = stage(TransmitterOptions::default());
+    let (now, target, options) = (stage.now, Target::Group(group()), TransmitterOptions::default());
     let refused = stage.host.cast_datagram(now, target, options, Bytes::new());
     assert!(matches!(refused, Err(GroupError::InvalidOption(_))));
 }

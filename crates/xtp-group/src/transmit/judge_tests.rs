@@ -2,13 +2,13 @@
 
 use super::super::scripted::*;
 use super::BEHIND;
-use crate::{CastOptions, DropReason, Fec, GroupClose, GroupEvent, MemberId, Require, Slow};
+use crate::{DropReason, Fec, GroupClose, GroupEvent, MemberId, Require, Slow, TransmitterOptions};
 use core::time::Duration;
 use xtp_core::transmit::Failure;
 use xtp_wire::{DiagCode, DiagValue, GnackBlock, Options, ToGroup, ToMember};
 
-fn stage(options: CastOptions) -> (Stage, Actor, Actor) {
-    let mut stage = Stage::new(CastOptions {
+fn stage(options: TransmitterOptions) -> (Stage, Actor, Actor) {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
         ..options
     });
@@ -32,7 +32,7 @@ fn one_answers(stage: &mut Stage, one: &mut Actor, span: Duration) {
 
 #[test]
 fn a_silent_one_holds_nobody_up_and_is_asked_alone() {
-    let (mut stage, mut one, other) = stage(CastOptions::default());
+    let (mut stage, mut one, other) = stage(TransmitterOptions::default());
     stage.write(2_000_000);
     one_answers(&mut stage, &mut one, 3 * SECOND);
     assert_eq!(stage.position(), 2_000_000, "all of it left");
@@ -51,9 +51,9 @@ fn a_silent_one_holds_nobody_up_and_is_asked_alone() {
 #[test]
 fn patience_counts_from_when_all_others_are_done() {
     let patience = 2 * SECOND;
-    let (mut stage, mut one, _) = stage(CastOptions {
+    let (mut stage, mut one, _) = stage(TransmitterOptions {
         patience,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(10_000);
     stage.finish();
@@ -73,7 +73,7 @@ fn patience_counts_from_when_all_others_are_done() {
 
 #[test]
 fn the_end_comes_a_second_after_the_patience_at_most() {
-    let (mut stage, mut one, mut other) = stage(CastOptions::default());
+    let (mut stage, mut one, mut other) = stage(TransmitterOptions::default());
     stage.write(1_000_000);
     stage.finish();
     // Its host is switched off while octets leave; the other goes on for three seconds.
@@ -93,16 +93,16 @@ fn the_end_comes_a_second_after_the_patience_at_most() {
         }
         assert!(stage.now.since(done) < 60 * SECOND, "never");
     };
-    let patience = CastOptions::default().patience;
+    let patience = TransmitterOptions::default().patience;
     assert!(patience <= ended && ended <= patience + SECOND, "{ended:?}");
 }
 
 #[test]
 fn who_waits_waits_from_the_last_word() {
-    let (mut stage, mut one, _) = stage(CastOptions {
+    let (mut stage, mut one, _) = stage(TransmitterOptions {
         slow: Slow::Wait,
         patience: 2 * SECOND,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(10_000);
     one_answers(&mut stage, &mut one, 1_800 * MS);
@@ -122,7 +122,7 @@ fn asked_alone(stage: &Stage, at: core::net::SocketAddr) -> usize {
 
 #[test]
 fn a_port_nobody_listens_on_for_three_seconds_is_out() {
-    let (mut stage, _, other) = stage(CastOptions::default());
+    let (mut stage, _, other) = stage(TransmitterOptions::default());
     let out = GroupEvent::Dropped(MemberId(1), DropReason::Unreachable);
     let (begun, mut asked) = (stage.now, 0);
     while !stage.events.contains(&out) {
@@ -143,7 +143,7 @@ fn a_port_nobody_listens_on_for_three_seconds_is_out() {
 
 #[test]
 fn a_port_that_is_unreachable_for_a_moment_is_asked_and_stays() {
-    let (mut stage, mut one, mut other) = stage(CastOptions::default());
+    let (mut stage, mut one, mut other) = stage(TransmitterOptions::default());
     stage.flush();
     let before = asked_alone(&stage, other.at);
     for _ in 0..5 {
@@ -166,7 +166,7 @@ fn a_port_that_is_unreachable_for_a_moment_is_asked_and_stays() {
 
 #[test]
 fn who_joins_from_a_port_nobody_listens_on_is_forgotten_earlier() {
-    let mut stage = Stage::new(CastOptions::default());
+    let mut stage = Stage::new(TransmitterOptions::default());
     stage.flush();
     let mut ghost = Actor::new(9, stage.key());
     ghost.join(&mut stage, 0, Options::empty());
@@ -187,7 +187,7 @@ fn who_joins_from_a_port_nobody_listens_on_is_forgotten_earlier() {
 
 #[test]
 fn a_laggard_that_is_near_is_back() {
-    let (mut stage, mut one, mut other) = stage(CastOptions::default());
+    let (mut stage, mut one, mut other) = stage(TransmitterOptions::default());
     stage.write(500_000);
     one_answers(&mut stage, &mut one, 2_200 * MS);
     assert!(stage.events.contains(&GroupEvent::Laggard(MemberId(1))));
@@ -214,13 +214,13 @@ fn a_laggard_that_is_near_is_back() {
 #[test]
 fn a_lossy_one_that_never_moves_does_not_come_and_go() {
     for fec in [None, narrow().fec] {
-        let (mut stage, mut one, mut other) = stage(CastOptions {
+        let (mut stage, mut one, mut other) = stage(TransmitterOptions {
             fec,
             rate: xtp_core::Rate {
                 octets_per_second: 1_000_000,
                 burst: 16 << 10,
             },
-            ..CastOptions::default()
+            ..TransmitterOptions::default()
         });
         stage.write(1_500_000);
         let end = stage.now + 3 * SECOND;
@@ -254,10 +254,10 @@ fn a_lossy_one_that_never_moves_does_not_come_and_go() {
 #[test]
 fn room_for_a_part_of_a_tag_is_no_room() {
     let room = 2_900;
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
         fec: None,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -275,10 +275,10 @@ fn room_for_a_part_of_a_tag_is_no_room() {
 
 #[test]
 fn a_member_without_room_for_a_moment_holds_the_window() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
         fec: None,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -305,13 +305,13 @@ fn a_member_without_room_for_a_moment_holds_the_window() {
 /// tell it.
 #[test]
 fn a_laggard_that_asked_for_too_much_is_told_to_fetch_the_rest() {
-    let (mut stage, mut one, mut other) = stage(CastOptions {
+    let (mut stage, mut one, mut other) = stage(TransmitterOptions {
         fec: narrow().fec,
         rate: xtp_core::Rate {
             octets_per_second: 1_000_000,
             burst: 16 << 10,
         },
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(1_500_000);
     let all_here = |stage: &mut Stage, actors: [&mut Actor; 2]| {
@@ -349,7 +349,7 @@ fn a_laggard_that_asked_for_too_much_is_told_to_fetch_the_rest() {
 
 #[test]
 fn nothing_new_leaves_without_a_holder() {
-    let (mut stage, ..) = stage(CastOptions::default());
+    let (mut stage, ..) = stage(TransmitterOptions::default());
     stage.write(20_000);
     stage.run(3 * SECOND);
     let behind = |number| GroupEvent::Laggard(MemberId(number));
@@ -363,8 +363,8 @@ fn nothing_new_leaves_without_a_holder() {
 /// Blocks of eight symbols of 1 416 octets, and a window that ends within the third.
 const BLOCK: u64 = 8 * 1_416;
 
-fn narrow() -> CastOptions {
-    CastOptions {
+fn narrow() -> TransmitterOptions {
+    TransmitterOptions {
         window: 2 * BLOCK + 2_000,
         fec: Some(Fec {
             symbols: 8,
@@ -372,13 +372,13 @@ fn narrow() -> CastOptions {
             proactive: 0,
         }),
         require: Require::List(vec!["r1".to_owned()]),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     }
 }
 
 #[test]
 fn who_is_waited_for_is_back_though_others_hold_the_window() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(1),
         ..narrow()
     });
@@ -405,9 +405,9 @@ fn who_is_waited_for_is_back_though_others_hold_the_window() {
 
 #[test]
 fn a_slow_one_is_given_time_for_all_that_it_lacked() {
-    let (mut stage, mut one, mut other) = stage(CastOptions {
+    let (mut stage, mut one, mut other) = stage(TransmitterOptions {
         patience: 2 * SECOND,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(700_000);
     stage.finish();
@@ -426,10 +426,10 @@ fn a_slow_one_is_given_time_for_all_that_it_lacked() {
 
 #[test]
 fn patience_with_one_that_came_later_begins_when_it_came() {
-    let (mut stage, mut one, _) = stage(CastOptions {
+    let (mut stage, mut one, _) = stage(TransmitterOptions {
         patience: 2 * SECOND,
         window: 400_000,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(1_000_000);
     stage.finish();
@@ -458,10 +458,10 @@ fn patience_with_one_that_came_later_begins_when_it_came() {
 
 #[test]
 fn any_patience_can_be_had() {
-    let (mut stage, mut one, _) = stage(CastOptions {
+    let (mut stage, mut one, _) = stage(TransmitterOptions {
         patience: Duration::MAX,
         wait: Duration::MAX,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(2_000_000);
     stage.finish();
@@ -472,10 +472,10 @@ fn any_patience_can_be_had() {
 
 #[test]
 fn who_is_out_reads_why() {
-    let (mut stage, mut one, other) = stage(CastOptions {
+    let (mut stage, mut one, other) = stage(TransmitterOptions {
         slow: Slow::Wait,
         patience: 2 * SECOND,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(10_000);
     one_answers(&mut stage, &mut one, 3 * SECOND);

@@ -34,8 +34,8 @@ mod terms;
 use crate::GroupError;
 use crate::groups::PartyEnv;
 use crate::{
-    BlockLayout, CastOptions, CastStats, Fec, Feedback, MemberReport, MemberState, Mode, Require, Target,
-    hold,
+    BlockLayout, CastStats, Fec, Feedback, MemberReport, MemberState, Mode, Require, Target,
+    TransmitterOptions, hold,
 };
 use admit::Joins;
 use bucket::Collector;
@@ -80,7 +80,7 @@ struct StreamShape {
 }
 
 impl StreamShape {
-    fn of(options: &CastOptions) -> Result<Self, GroupError> {
+    fn of(options: &TransmitterOptions) -> Result<Self, GroupError> {
         let maxdata = size::payload(options.datagram) as u32;
         let agreement = options
             .fec
@@ -113,7 +113,7 @@ impl StreamShape {
 
 /// One group's transmitter.
 pub(super) struct Transmitter {
-    options: CastOptions,
+    options: TransmitterOptions,
     phase: TransmitPhase,
     line: GroupPath,
     terms: TransmitterTerms,
@@ -153,7 +153,7 @@ pub(super) struct Transmitter {
 impl Transmitter {
     pub(super) fn new(
         target: Target,
-        options: CastOptions,
+        options: TransmitterOptions,
         env: &mut PartyEnv<'_>,
     ) -> Result<Self, GroupError> {
         check(&target, &options)?;
@@ -503,7 +503,7 @@ fn agreement(fec: &Fec, maxdata: u32) -> FecAgreement {
     }
 }
 
-fn check(target: &Target, options: &CastOptions) -> Result<(), GroupError> {
+fn check(target: &Target, options: &TransmitterOptions) -> Result<(), GroupError> {
     let invalid = |what| Err(GroupError::InvalidOption(what));
     match target {
         Target::Group(group) if !group.ip().is_multicast() => {
@@ -520,26 +520,26 @@ fn check(target: &Target, options: &CastOptions) -> Result<(), GroupError> {
         Target::Group(_) => {}
     }
     match options {
-        CastOptions { datagram, .. } if !(LEAST_DATAGRAM..=65_507).contains(datagram) => {
+        TransmitterOptions { datagram, .. } if !(LEAST_DATAGRAM..=65_507).contains(datagram) => {
             invalid("datagram: 548 to 65 507 octets")
         }
-        CastOptions { feedback_rate: 0, .. } => invalid("feedback_rate: at least 1"),
-        CastOptions { window: 0, .. } | CastOptions { send_capacity: 0, .. } => {
+        TransmitterOptions { feedback_rate: 0, .. } => invalid("feedback_rate: at least 1"),
+        TransmitterOptions { window: 0, .. } | TransmitterOptions { send_capacity: 0, .. } => {
             invalid("window and send_capacity: not 0")
         }
-        CastOptions { max_members: 0, .. } => invalid("max_members: at least 1"),
-        CastOptions {
+        TransmitterOptions { max_members: 0, .. } => invalid("max_members: at least 1"),
+        TransmitterOptions {
             require: Require::AnyOf(0),
             ..
         } => invalid("any of no members"),
-        CastOptions {
+        TransmitterOptions {
             require: Require::List(list),
             ..
         } if list.is_empty() => invalid("a list of nobody"),
         options if bucket::refusal(target, options).is_some() => {
             invalid(bucket::refusal(target, options).unwrap_or_default())
         }
-        CastOptions { fec: Some(fec), .. }
+        TransmitterOptions { fec: Some(fec), .. }
             if fec.symbols == 0 || fec.rows < fec.symbols || fec.proactive > fec.rows =>
         {
             invalid("rows of parity: from the number of symbols on")

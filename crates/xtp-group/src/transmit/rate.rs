@@ -8,7 +8,7 @@ use super::line::SendRecord;
 use super::losses::Losses;
 use super::members::{Member, Members};
 use super::received::{MEASURED, ReceivedHistory};
-use crate::{CastOptions, Require};
+use crate::{Require, TransmitterOptions};
 use core::time::Duration;
 use std::collections::BTreeMap;
 use xtp_congestion::CongestionKind;
@@ -119,7 +119,7 @@ pub(super) struct RateControl {
 }
 
 impl RateControl {
-    pub(super) fn new(options: &CastOptions, symbol: u64, copies: u64, now: Time) -> Self {
+    pub(super) fn new(options: &TransmitterOptions, symbol: u64, copies: u64, now: Time) -> Self {
         let packet = options.datagram as u64;
         Self {
             bucket: TokenBucket::new(options.rate, now),

@@ -6,10 +6,10 @@ use crate::Slow;
 
 const FIFTY_MBIT: u64 = 50_000_000 / 8;
 
-fn options(members: u32) -> CastOptions {
-    CastOptions {
+fn options(members: u32) -> TransmitterOptions {
+    TransmitterOptions {
         expect: Some(members),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     }
 }
 
@@ -103,12 +103,12 @@ fn marks_of_congestion_keep_the_queue_short() {
         marked_above: 40 << 10,
         ..Way::of(FIFTY_MBIT, 16 << 20)
     };
-    let play = |options: CastOptions| {
+    let play = |options: TransmitterOptions| {
         let mut bridge = Bridge::new(way(), options, 10, 16 << 20);
         let took = bridge.run(Duration::from_secs(60));
         (bridge, took)
     };
-    let (deaf, _) = play(CastOptions {
+    let (deaf, _) = play(TransmitterOptions {
         ecn: false,
         ..options(10)
     });
@@ -149,7 +149,7 @@ fn overflow(queue: u64, loss: u32) -> (u64, Duration) {
         loss,
         ..Way::of(FIFTY_MBIT, queue)
     };
-    let waits = CastOptions {
+    let waits = TransmitterOptions {
         slow: Slow::Wait,
         ..options(10)
     };
@@ -259,7 +259,7 @@ fn what_was_found_of_a_member_that_holds_no_more_is_not_the_others() {
             delay: Duration::from_millis(5),
             ..Way::of(rate, 16 << 20)
         };
-        let patient = CastOptions {
+        let patient = TransmitterOptions {
             patience: Duration::from_secs(2),
             window,
             ..options(4)
@@ -293,7 +293,7 @@ fn what_was_found_of_a_member_that_holds_no_more_is_not_the_others() {
 #[test]
 fn who_is_further_away_is_no_slower_after_a_pause() {
     let at = |millis: u64| Time::from_nanos(millis * 1_000_000);
-    let mut rate = RateControl::new(&CastOptions::default(), 1_168, 1, at(0));
+    let mut rate = RateControl::new(&TransmitterOptions::default(), 1_168, 1, at(0));
     rate.took(1_200, (1, 1_200), at(0));
     for step in 0..50 {
         let (octets, millis) = ((step + 2) * 1_200, 3_000 + step * 10);

@@ -2,7 +2,7 @@
 
 use crate::GroupError;
 use crate::groups::host_testing::Host;
-use crate::{CastOptions, GroupEvent, GroupId, Target};
+use crate::{GroupEvent, GroupId, Target, TransmitterOptions};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -59,11 +59,11 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    pub(super) fn new(options: CastOptions) -> Self {
+    pub(super) fn new(options: TransmitterOptions) -> Self {
         Self::to(Target::Group(group()), options)
     }
 
-    pub(super) fn to(target: Target, options: CastOptions) -> Self {
+    pub(super) fn to(target: Target, options: TransmitterOptions) -> Self {
         Self::with(|host, now| host.cast(now, target, options))
     }
 

@@ -1,7 +1,7 @@
 //! Tests of reports, honest and other ones.
 
 use super::super::scripted::*;
-use crate::{CastOptions, DropReason, Fec, GroupEvent, MemberId, MemberState};
+use crate::{DropReason, Fec, GroupEvent, MemberId, MemberState, TransmitterOptions};
 use xtp_wire::{GnackBlock, Options, Span, Spans, ToGroup, ToMember};
 
 const BLOCK: u64 = 8 * 1_416;
@@ -13,10 +13,10 @@ fn stage(fec: bool) -> (Stage, Actor, Actor) {
         rows: 8,
         proactive: 0,
     });
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
         fec,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();
@@ -56,9 +56,9 @@ fn the_window_follows_the_last_one() {
 /// Its host slept while it joined.
 #[test]
 fn a_round_trip_of_joining_is_forgotten_with_the_first_answer() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(1),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let mut one = Actor::new(1, stage.key());
@@ -216,10 +216,10 @@ fn what_there_is_no_room_for_is_not_sent_again() {
         rows: 8,
         proactive: 0,
     });
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
         fec,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.flush();
     let key = stage.key();

@@ -1,16 +1,16 @@
 //! A transmitter from its announcement to its end.
 
 use super::scripted::*;
-use crate::{CastOptions, Fec, GroupClose, GroupEvent, MemberId, MemberState, Require, Target};
+use crate::{Fec, GroupClose, GroupEvent, MemberId, MemberState, Require, Target, TransmitterOptions};
 use core::net::SocketAddr;
 use xtp_core::Rate;
 use xtp_core::transmit::{Failure, TransmitBatch};
 use xtp_wire::{GnackBlock, GroupTerms, Options, ToGroup, Traffic};
 
-fn options() -> CastOptions {
-    CastOptions {
+fn options() -> TransmitterOptions {
+    TransmitterOptions {
         expect: Some(1),
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     }
 }
 
@@ -91,7 +91,7 @@ fn packets_become_shorter_until_a_receiver_has_joined() {
 /// Joins are spread over 9/8 of the size that is announced, divided by the joins a second that are answered.
 #[test]
 fn who_joins_a_group_of_unknown_size_comes_in_half_of_the_time_to_wait() {
-    let announced = |options: CastOptions| {
+    let announced = |options: TransmitterOptions| {
         let mut stage = Stage::new(options);
         stage.flush();
         let mut sizes = stage.heard.iter().filter_map(|one| match one.to_group() {
@@ -103,7 +103,7 @@ fn who_joins_a_group_of_unknown_size_comes_in_half_of_the_time_to_wait() {
         });
         sizes.next_back().expect("it announces itself")
     };
-    let waits = |millis: u32, rate: u32| CastOptions {
+    let waits = |millis: u32, rate: u32| TransmitterOptions {
         expect: None,
         wait: millis * MS,
         feedback_rate: rate,
@@ -113,7 +113,7 @@ fn who_joins_a_group_of_unknown_size_comes_in_half_of_the_time_to_wait() {
     assert_eq!(announced(waits(500, 100)), 22);
     assert_eq!(announced(waits(30_000, 2_000)), 1_024);
     assert_eq!(announced(waits(10, 2_000)), 16, "those of a few ms");
-    let named = CastOptions {
+    let named = TransmitterOptions {
         require: Require::List(vec!["a".into(), "b".into()]),
         ..waits(500, 2_000)
     };
@@ -124,7 +124,7 @@ fn who_joins_a_group_of_unknown_size_comes_in_half_of_the_time_to_wait() {
 #[test]
 fn a_window_that_opens_and_closes_again_is_asked_about_again() {
     const WINDOW: u64 = 14_400;
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         expect: Some(2),
         window: WINDOW,
         fec: None,
@@ -156,7 +156,7 @@ fn a_window_that_opens_and_closes_again_is_asked_about_again() {
 
 #[test]
 fn rows_for_who_lacks_symbols() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         fec: Some(Fec {
             symbols: 8,
             rows: 8,
@@ -195,9 +195,9 @@ fn rows_for_who_lacks_symbols() {
 
 #[test]
 fn nobody_is_asked_where_nobody_is_required() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         require: Require::Nobody,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(5_000);
     stage.finish();
@@ -215,9 +215,9 @@ fn nobody_is_asked_where_nobody_is_required() {
 
 #[test]
 fn one_train_is_followed_by_the_next_at_once() {
-    let mut stage = Stage::new(CastOptions {
+    let mut stage = Stage::new(TransmitterOptions {
         require: Require::Nobody,
-        ..CastOptions::default()
+        ..TransmitterOptions::default()
     });
     stage.write(50_000);
     let mut batch = TransmitBatch::new();
@@ -231,7 +231,7 @@ fn one_train_is_followed_by_the_next_at_once() {
 #[test]
 fn who_waits_for_members_calls_them_soon_again() {
     let announcements = |require: Require| {
-        let mut stage = Stage::new(CastOptions { require, ..options() });
+        let mut stage = Stage::new(TransmitterOptions { require, ..options() });
         let mut counts = Vec::new();
         for span in [10 * MS, 90 * MS, 900 * MS] {
             stage.run(span);
@@ -250,7 +250,7 @@ fn who_waits_for_members_calls_them_soon_again() {
 fn announcements_take_a_quarter_of_the_rate_at_most() {
     let each = |copies: u16, octets_per_second: u64| {
         let members = (1..=copies).map(|port| SocketAddr::from(([192, 0, 2, 1], port)));
-        let limited = CastOptions {
+        let limited = TransmitterOptions {
             rate: Rate {
                 octets_per_second,
                 burst: 0,
@@ -277,14 +277,14 @@ fn announcements_take_a_quarter_of_the_rate_at_most() {
 fn what_is_said_beside_the_stream_is_within_the_rate() {
     let mut stage = Stage::to(
         Target::Each((1..=50).map(host).collect()),
-        CastOptions {
+        TransmitterOptions {
             expect: Some(1),
             rate: Rate {
                 octets_per_second: 200_000,
                 burst: 3_000,
             },
             fec: None,
-            ..CastOptions::default()
+            ..TransmitterOptions::default()
         },
     );
     stage.flush();

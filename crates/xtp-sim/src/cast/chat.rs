@@ -8,7 +8,7 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use xtp_engine::group::{CastOptions, GroupClose, GroupEvent, GroupId, JoinOptions, Target};
+use xtp_engine::group::{GroupClose, GroupEvent, GroupId, ReceiverOptions, Target, TransmitterOptions};
 use xtp_engine::{EngineConfig, Read};
 use xtp_link::{LinkConfig, Loss};
 
@@ -110,8 +110,8 @@ impl Chat {
         })
     }
 
-    fn options(&self) -> CastOptions {
-        let mut options = CastOptions::default();
+    fn options(&self) -> TransmitterOptions {
+        let mut options = TransmitterOptions::default();
         options.expect = Some(self.hosts as u32 - 1);
         options
     }
@@ -140,7 +140,7 @@ impl World<'_> {
         let address = member_address(number, 0);
         let mut machine = Machine::new(config, address, Clock::default(), SOCKET, 0)?;
         let now = machine.local(0);
-        let mut listening = JoinOptions::default();
+        let mut listening = ReceiverOptions::default();
         listening.group = Some(group_address());
         listening.at_once = self.plan.at_once;
         let listener = machine.driver.command().listen_group(now, listening)?;

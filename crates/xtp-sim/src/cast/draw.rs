@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use xtp_engine::group::{CastOptions, Fec, JoinOptions, Require, Slow};
+use xtp_engine::group::{Fec, ReceiverOptions, Require, Slow, TransmitterOptions};
 use xtp_engine::{Confirm, Rate};
 use xtp_link::{LinkConfig, Loss};
 
@@ -29,7 +29,7 @@ impl CastPlan {
         } else {
             Target::Group
         };
-        let mut options = CastOptions::default();
+        let mut options = TransmitterOptions::default();
         options.datagram = rng.pick(&[576, 600, 1_000, 1_472, 1_472]);
         let symbol = options.datagram as u64 - HEADER - PARITY;
         draw_repair(&mut options, symbol, rng);
@@ -88,7 +88,7 @@ impl CastPlan {
 
     fn draw_member(&self, number: usize, lossy: &Losses, rng: &mut Rng) -> MemberPlan {
         let options = &self.options;
-        let mut join = JoinOptions::default();
+        let mut join = ReceiverOptions::default();
         join.group = (self.target == Target::Group).then(group_address);
         join.service_number = options.service_number;
         // Without a name a program that takes another's place can not say so.
@@ -262,7 +262,7 @@ fn draw_reading(rng: &mut Rng) -> Reading {
     }
 }
 
-fn draw_repair(options: &mut CastOptions, symbol: u64, rng: &mut Rng) {
+fn draw_repair(options: &mut TransmitterOptions, symbol: u64, rng: &mut Rng) {
     let least = if rng.percent(60) {
         let symbols: u8 = rng.pick(&[2, 4, 8, 16, 32]);
         options.fec = Some(Fec {
@@ -279,7 +279,7 @@ fn draw_repair(options: &mut CastOptions, symbol: u64, rng: &mut Rng) {
     options.send_capacity = rng.pick(&[8_000, 64 << 10, 4 << 20]);
 }
 
-fn draw_rates(options: &mut CastOptions, rng: &mut Rng) {
+fn draw_rates(options: &mut TransmitterOptions, rng: &mut Rng) {
     if rng.percent(70) {
         options.rate = Rate {
             octets_per_second: rng.pick(&[200_000, 500_000, 1_000_000, 5_000_000]),
@@ -289,7 +289,7 @@ fn draw_rates(options: &mut CastOptions, rng: &mut Rng) {
     options.feedback_rate = rng.pick(&[2_000, 2_000, 2_000, 400, 100]);
 }
 
-fn draw_rules(options: &mut CastOptions, count: usize, rng: &mut Rng) {
+fn draw_rules(options: &mut TransmitterOptions, count: usize, rng: &mut Rng) {
     options.require = match rng.range(0, 9) {
         0 => Require::AnyOf(rng.range(1, count as u64) as u32),
         1 => {
@@ -352,7 +352,7 @@ fn draw_messages(datagram: u64, members: usize, rng: &mut Rng) -> Vec<Message> {
     messages
 }
 
-fn uplink(options: &CastOptions, shared: f64, rng: &mut Rng) -> LinkConfig {
+fn uplink(options: &TransmitterOptions, shared: f64, rng: &mut Rng) -> LinkConfig {
     let rate = options.rate.octets_per_second;
     // A rate is for a link that carries it; without one the queue must hold what is sent.
     let limited = rng.percent(50);

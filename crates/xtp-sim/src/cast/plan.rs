@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 use std::time::Duration;
 
-use xtp_engine::group::{CastOptions, Cycle, JoinOptions, Mode};
+use xtp_engine::group::{Cycle, Mode, ReceiverOptions, TransmitterOptions};
 use xtp_link::LinkConfig;
 
 use super::liar::LiarPlan;
@@ -16,7 +16,7 @@ use crate::clock::Clock;
 #[derive(Clone, Debug)]
 pub struct CastPlan {
     /// How the transmitter casts.
-    pub options: CastOptions,
+    pub options: TransmitterOptions,
     /// To an address of the group, or to each one.
     pub target: Target,
     /// What it writes.
@@ -71,7 +71,7 @@ pub struct Message {
 #[derive(Clone, Debug)]
 pub struct MemberPlan {
     /// How it joins.
-    pub join: JoinOptions,
+    pub join: ReceiverOptions,
     /// When.
     pub at: Duration,
     /// From the bridge to it.

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::group::{CastOptions, CastStats, Fec, Feedback, GroupClose, GroupEvent, GroupId, Target};
+use xtp_engine::group::{
+    CastStats, Fec, Feedback, GroupClose, GroupEvent, GroupId, Target, TransmitterOptions,
+};
 use xtp_engine::{Datagram, Driver, Ecn, Engine, EngineConfig, Rate, Time, TransmitBatch};
 use xtp_wire::{Body, Packet, ToGroup, ToMember};
 
@@ -106,8 +108,8 @@ fn receiver_of(address: SocketAddr) -> Option<usize> {
 }
 
 impl Throng {
-    fn options(&self) -> CastOptions {
-        let mut options = CastOptions::default();
+    fn options(&self) -> TransmitterOptions {
+        let mut options = TransmitterOptions::default();
         options.expect = self.told.then_some(self.receivers as u32);
         options.wait = Duration::from_secs(if self.told { 60 } else { 15 });
         options.fec = Some(Fec {

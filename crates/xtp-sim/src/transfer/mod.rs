@@ -8,7 +8,7 @@ mod world;
 
 use std::time::Duration;
 
-use xtp_engine::group::{BucketOptions, CastOptions, Mode};
+use xtp_engine::group::{BucketOptions, Mode, TransmitterOptions};
 use xtp_engine::{OpenOptions, Rate};
 
 /// Share of each member in the time over which answers are spread, and the shortest such time.
@@ -104,8 +104,8 @@ impl Transfer {
         }
     }
 
-    fn cast_options(&self) -> CastOptions {
-        let mut options = CastOptions::default();
+    fn cast_options(&self) -> TransmitterOptions {
+        let mut options = TransmitterOptions::default();
         options.expect = u32::try_from(self.receivers).ok();
         options.mode = match self.way {
             Way::Bucket(buckets) => Mode::Bucket(buckets),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::group::{GroupClose, GroupEvent, GroupId, JoinOptions, Target};
+use xtp_engine::group::{GroupClose, GroupEvent, GroupId, ReceiverOptions, Target};
 use xtp_engine::{
     CloseReason, ContextId, Datagram, Driver, Ecn, Engine, EngineConfig, Event, ListenOptions, Outlet, Read,
     Time, TransmitBatch,
@@ -270,7 +270,7 @@ fn host(transfer: &Transfer, now: Time, place: usize) -> Result<Host, String> {
             .map(Party::Group)
             .map_err(said)?,
         (_, _) => {
-            let mut join = JoinOptions::default();
+            let mut join = ReceiverOptions::default();
             join.group = Some(group());
             engine.command().join(now, join).map(Party::Group).map_err(said)?
         }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::task::Poll;
 
 use bytes::{Buf, Bytes};
-use xtp_engine::group::{CastOptions, GroupClose, GroupEvent, GroupId, Target};
+use xtp_engine::group::{GroupClose, GroupEvent, GroupId, Target, TransmitterOptions};
 use xtp_engine::{Read, Time};
 
 use super::group_slot::{GroupSlot, Holds};
@@ -49,7 +49,7 @@ impl Core {
         &mut self,
         now: Time,
         target: &Target,
-        options: &mut CastOptions,
+        options: &mut TransmitterOptions,
     ) -> Result<()> {
         let targets = match target {
             Target::Group(group) => std::slice::from_ref(group),

@@ -2,14 +2,16 @@
 
 use super::*;
 use crate::EngineConfig;
-use crate::group::JoinOptions;
+use crate::group::ReceiverOptions;
 
 const MS: Duration = Duration::from_millis(1);
 
 /// The times of the first six attempts after the one at 0.
 fn attempts(member_key: u64) -> Vec<Duration> {
     let mut engine = Engine::new(EngineConfig::new([1; 32])).expect("sound");
-    let group = engine.join(Time::ZERO, JoinOptions::default()).expect("sound");
+    let group = engine
+        .join(Time::ZERO, ReceiverOptions::default())
+        .expect("sound");
     let mut one = Fetching::new(group, Time::ZERO);
     let tries = core::iter::repeat_with(|| {
         one.back_off(one.retry_at, member_key);

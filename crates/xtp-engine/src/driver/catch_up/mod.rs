@@ -88,7 +88,7 @@ impl Driver {
         None
     }
 
-    /// The next octets that a transmitter's user is asked for ([`CastOptions::history`](crate::group::CastOptions::history)): each
+    /// The next octets that a transmitter's user is asked for ([`TransmitterOptions::history`](crate::group::TransmitterOptions::history)): each
     /// wish once, after a [turn](Self::turn). Each is to be [answered](Self::history).
     pub fn poll_history(&mut self) -> Option<HistoryWish> {
         self.catch_ups.wishes.pop_front()

@@ -4,7 +4,8 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::event::Read;
 use crate::group::{
-    CastOptions, CastStats, GroupEvent, GroupId, JoinOptions, MemberReport, SubscriptionStats, Target,
+    CastStats, GroupEvent, GroupId, MemberReport, ReceiverOptions, SubscriptionStats, Target,
+    TransmitterOptions,
 };
 use bytes::Bytes;
 use xtp_core::time::Time;
@@ -15,7 +16,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::InvalidOption`], [`Error::Limit`].
-    pub fn cast(&mut self, now: Time, target: Target, options: CastOptions) -> Result<GroupId, Error> {
+    pub fn cast(&mut self, now: Time, target: Target, options: TransmitterOptions) -> Result<GroupId, Error> {
         self.advance(now);
         self.listen_for_catch_ups()?;
         let (groups, env) = self.groups();
@@ -32,7 +33,7 @@ impl Engine {
         &mut self,
         now: Time,
         target: Target,
-        options: CastOptions,
+        options: TransmitterOptions,
         data: Bytes,
     ) -> Result<GroupId, Error> {
         let (groups, env) = self.groups_at(now);
@@ -44,7 +45,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::InvalidOption`], [`Error::Limit`].
-    pub fn join(&mut self, now: Time, options: JoinOptions) -> Result<GroupId, Error> {
+    pub fn join(&mut self, now: Time, options: ReceiverOptions) -> Result<GroupId, Error> {
         let (groups, env) = self.groups_at(now);
         Ok(groups.join(&env, options)?)
     }
@@ -55,7 +56,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::InvalidOption`], [`Error::Limit`].
-    pub fn listen_group(&mut self, now: Time, options: JoinOptions) -> Result<GroupId, Error> {
+    pub fn listen_group(&mut self, now: Time, options: ReceiverOptions) -> Result<GroupId, Error> {
         let (groups, env) = self.groups_at(now);
         Ok(groups.listen(&env, options)?)
     }
@@ -92,7 +93,7 @@ impl Engine {
     }
 
     /// Every receiver that ever joined, in the order of joining, and what became of it: at most four times
-    /// [`max_members`](crate::group::CastOptions::max_members), beyond which joins are refused. One that lost its place and joined again under
+    /// [`max_members`](crate::group::TransmitterOptions::max_members), beyond which joins are refused. One that lost its place and joined again under
     /// its own key is named once.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::world::{ARRIVES, Sent, World, address, group, is_done};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::group::{CastOptions, GroupClose, Slow, Target};
+use xtp_engine::group::{GroupClose, Slow, Target, TransmitterOptions};
 use xtp_wire::{Control, Options, ToTransmitter};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -36,7 +36,7 @@ fn answers(sent: &[Sent]) -> BTreeMap<SocketAddr, usize> {
     answers
 }
 
-fn haunted(kind: Kind, rate: u32) -> CastOptions {
+fn haunted(kind: Kind, rate: u32) -> TransmitterOptions {
     let mut options = options(kind);
     options.feedback_rate = rate;
     options
@@ -192,7 +192,7 @@ fn a_crowd_that_falls_silent_is_not_waited_for() {
 fn made_up_confirmations_are_limited() {
     let mut world = World::new(2, |_| ARRIVES);
     world.tap = Some(Vec::new());
-    let mut options = CastOptions::default();
+    let mut options = TransmitterOptions::default();
     options.max_members = 10;
     options.wait = SECOND;
     let data = bytes::Bytes::from_static(b"to all");

@@ -5,7 +5,7 @@ use super::scene::{Kind, Outcome, PATIENCE, RECEIVERS, SYMBOLS, Scene, options, 
 use crate::world::{address, group};
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::group::{CastOptions, MemberState, Mode, Slow};
+use xtp_engine::group::{MemberState, Mode, Slow, TransmitterOptions};
 use xtp_wire::{Control, DELAY_NONE, Format, Gnack, GnackBlock, Options, Spans, ToTransmitter, Xcntl};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -17,14 +17,14 @@ const WINDOW: usize = (64 << 10) / 1_400;
 const LEFT_BEHIND: Duration = Duration::from_millis(200);
 
 /// The run with one member more, which joins as all do and then says what `lie` makes of what it knows.
-fn beside(options: CastOptions, lie: impl FnMut(&View, Told) -> Vec<Vec<u8>>) -> Outcome {
+fn beside(options: TransmitterOptions, lie: impl FnMut(&View, Told) -> Vec<Vec<u8>>) -> Outcome {
     beside_one_with_room(1 << 30, options, lie)
 }
 
 /// The same, and at first it has so much room.
 fn beside_one_with_room(
     room: u64,
-    options: CastOptions,
+    options: TransmitterOptions,
     lie: impl FnMut(&View, Told) -> Vec<Vec<u8>>,
 ) -> Outcome {
     beside_one_who_speaks_to(address(0), room, options, lie)
@@ -34,7 +34,7 @@ fn beside_one_with_room(
 fn beside_one_who_speaks_to(
     listener: SocketAddr,
     room: u64,
-    mut options: CastOptions,
+    mut options: TransmitterOptions,
     mut lie: impl FnMut(&View, Told) -> Vec<Vec<u8>>,
 ) -> Outcome {
     options.expect = Some(RECEIVERS as u32 + 1);

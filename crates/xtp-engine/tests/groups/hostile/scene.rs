@@ -5,7 +5,8 @@ use crate::world::{ARRIVES, Copy, Fate, Sent, World, address, group, is_done};
 use std::net::SocketAddr;
 use std::time::Duration;
 use xtp_engine::group::{
-    BucketOptions, CastOptions, Fec, GroupClose, GroupId, JoinOptions, MemberReport, Mode, Slow, Target,
+    BucketOptions, Fec, GroupClose, GroupId, MemberReport, Mode, ReceiverOptions, Slow, Target,
+    TransmitterOptions,
 };
 use xtp_engine::{EngineConfig, Rate};
 use xtp_wire::{Format, Packet};
@@ -43,8 +44,8 @@ pub(super) enum Kind {
 
 pub(super) const KINDS: [Kind; 3] = [Kind::Coded, Kind::Plain, Kind::Buckets];
 
-pub(super) fn options(kind: Kind) -> CastOptions {
-    let mut options = CastOptions::default();
+pub(super) fn options(kind: Kind) -> TransmitterOptions {
+    let mut options = TransmitterOptions::default();
     options.expect = Some(RECEIVERS as u32);
     options.fec = (kind == Kind::Coded).then_some(Fec {
         symbols: SYMBOLS,
@@ -65,8 +66,8 @@ pub(super) fn options(kind: Kind) -> CastOptions {
     options
 }
 
-pub(super) fn join() -> JoinOptions {
-    let mut join = JoinOptions::default();
+pub(super) fn join() -> ReceiverOptions {
+    let mut join = ReceiverOptions::default();
     join.group = Some(group(1));
     join
 }
@@ -98,12 +99,12 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    pub(super) fn new(options: CastOptions) -> Self {
+    pub(super) fn new(options: TransmitterOptions) -> Self {
         Self::with(options, |_| {})
     }
 
     /// Of engines whose configuration is changed.
-    pub(super) fn with(options: CastOptions, change: impl Fn(&mut EngineConfig)) -> Self {
+    pub(super) fn with(options: TransmitterOptions, change: impl Fn(&mut EngineConfig)) -> Self {
         let mut world = World::with(RECEIVERS + 2, change, lossy());
         world.tap = Some(Vec::new());
         let cast = world.cast(0, Target::Group(group(1)), options);
@@ -219,7 +220,7 @@ pub(super) fn format_of(sent: &Sent) -> Format {
 }
 
 /// The run in which nobody interferes.
-pub(super) fn quiet(options: CastOptions) -> Outcome {
+pub(super) fn quiet(options: TransmitterOptions) -> Outcome {
     let outcome = Scene::new(options).play(|_| {});
     outcome.assert_good();
     outcome

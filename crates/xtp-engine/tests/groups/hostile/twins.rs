@@ -6,12 +6,12 @@ use crate::world::{ARRIVES, Fate, World, address, group, is_done};
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::time::Duration;
-use xtp_engine::group::{GroupClose, GroupId, JoinOptions, Target};
+use xtp_engine::group::{GroupClose, GroupId, ReceiverOptions, Target};
 use xtp_wire::{Control, Options, ToTransmitter};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn named(name: &str) -> JoinOptions {
+fn named(name: &str) -> ReceiverOptions {
     let mut join = join();
     join.name = name.to_owned();
     join
