@@ -158,7 +158,7 @@ pub enum GroupClose {
 }
 
 /// Something the user of a group should know. Drained with
-/// [`GroupParties::poll_event`](crate::Groups::poll_event).
+/// [`GroupParties::poll_event`](crate::GroupParties::poll_event).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GroupEvent {

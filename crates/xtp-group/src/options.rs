@@ -151,7 +151,7 @@ pub struct TransmitterOptions {
     /// Octets kept for those who fell behind, beyond what is unacknowledged; `u64::MAX` = everything. Default 64 MiB.
     pub keep: u64,
     /// The user has what is no longer kept, and gives it back when it is asked
-    /// ([`Driver::poll_history`](crate::Driver::poll_history)): with [`Slow::CatchUp`] nobody is too far behind or too late. Default
+    /// (`Driver::poll_history` of the engine): with [`Slow::CatchUp`] nobody is too far behind or too late. Default
     /// `false`.
     pub history: bool,
     /// Whether who is done has received everything, or its user has confirmed it.
@@ -223,14 +223,14 @@ pub struct ReceiverOptions {
     /// Octets buffered for the user. 1..=2^40. Default 32 MiB.
     pub capacity: u64,
     /// What the user's confirmation is worth: with [`Confirm::Delivered`] completeness is reported only after
-    /// [`GroupParties::confirm`](crate::Groups::confirm).
+    /// [`GroupParties::confirm`](crate::GroupParties::confirm).
     pub confirm: Confirm,
     /// Octets of the group socket's buffer, told to the transmitter, which never has more than half of that in flight.
     /// Default 0: not told.
     pub socket_buffer: u32,
     /// The largest packet this receiver takes, octets of UDP payload. Default 65 507.
     pub datagram: usize,
-    /// How many transmitters a listener hears at a time ([`GroupParties::listen`](crate::Groups::listen)), 1..=256, of one host half as
+    /// How many transmitters a listener hears at a time ([`GroupParties::listen`](crate::GroupParties::listen)), 1..=256, of one host half as
     /// many; each has its share of `capacity`. Default 16.
     pub at_once: u16,
 }

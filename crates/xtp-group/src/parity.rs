@@ -98,7 +98,7 @@ fn filled_up<const N: usize>(source: &[u8], at: usize) -> [u8; N] {
 /// # Panics
 ///
 /// If `out` is not `symbol_len` + 8 octets long, a symbol is longer than `symbol_len`, or `symbols.len() + row` is above
-/// 255: what [`BlockLayout`](crate::BlockLayout) refuses before.
+/// 255: what `BlockLayout` refuses before.
 pub fn encode_row(row: u8, symbol_len: usize, symbols: &[Symbol<'_>], out: &mut [u8]) {
     assert_eq!(
         out.len(),
