@@ -300,7 +300,7 @@ impl Context {
             self.restart = Some(Restart::Extended);
         } else if let Some(opening) = &mut self.opening {
             (opening.fell_back, opening.turned_back) = (false, true);
-            self.timers.set(Timer::Wait, now);
+            self.timers.repeat_first_at(now);
         }
     }
 

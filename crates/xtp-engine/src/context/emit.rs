@@ -154,7 +154,7 @@ impl Context {
             self.timers.created = env.now;
         }
         self.transition(Transition::UserOpens);
-        self.timers.first_failed = false;
+        self.timers.first_void = false;
         let sync = self.next_sync();
         let payload = self.payload(&segment);
         let draft = Draft {

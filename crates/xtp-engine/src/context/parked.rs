@@ -377,7 +377,7 @@ impl Timers {
             decayed,
             created,
             firsts,
-            first_failed,
+            first_void,
             last_answer,
         } = self;
         for moment in [created, decayed, last_sent, last_heard] {
@@ -388,7 +388,7 @@ impl Timers {
             fields.small(count);
         }
         *firsts = all_firsts as u16;
-        fields.flag(first_failed);
+        fields.flag(first_void);
         fields.option(last_answer, Fields::time);
         fields.option(&mut silence, Fields::time);
         fields.option(&mut wait, Fields::time);

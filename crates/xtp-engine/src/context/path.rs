@@ -269,8 +269,7 @@ impl Context {
     /// A FIRST that did not leave was no attempt: it is repeated long before its answer would count as late.
     pub(crate) fn repeat_first_soon(&mut self, now: Time) {
         if self.state == State::Opening {
-            self.timers.first_failed = true;
-            self.timers.set(Timer::Wait, now + NOT_SENT);
+            self.timers.repeat_first_at(now + NOT_SENT);
         }
     }
 
@@ -283,8 +282,7 @@ impl Context {
         {
             opening.first_len = room;
             self.writer.inflight.mark_all_lost_from(room.into());
-            self.timers.first_failed = true;
-            self.timers.set(Timer::Wait, now);
+            self.timers.repeat_first_at(now);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::doubt::Doubt;
 use super::setup::Identity;
-use super::timers::{Timer, Timers};
+use super::timers::Timers;
 use super::writer::{ReplyGap, Requests};
 use super::{Context, Env, Restart, State};
 use crate::admit::AgeRefusal;
@@ -43,7 +43,7 @@ impl Context {
     fn state_instance(&mut self, refusal: AgeRefusal, now: Time) {
         if let Some(opening) = self.opening.as_mut() {
             opening.instance = refusal.name();
-            self.timers.set(Timer::Wait, now);
+            self.timers.repeat_first_at(now);
         }
     }
 

@@ -150,7 +150,7 @@ impl Context {
         self.stats.wtimer_expiries += 1;
         self.timers.unanswered_since.get_or_insert(env.now);
         if self.state == State::Opening || self.reader.end_pending {
-            self.timers.waits += u32::from(!self.timers.first_failed);
+            self.timers.waits += u32::from(!self.timers.first_void);
             if self.falls_back(env.now)
                 && let Some(opening) = &mut self.opening
             {

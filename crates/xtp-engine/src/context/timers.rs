@@ -51,8 +51,8 @@ pub(crate) struct Timers {
     pub(crate) created: Time,
     /// FIRSTs sent.
     pub(crate) firsts: u16,
-    /// The newest of them did not leave this host: that it is repeated is no expiry of WTIMER.
-    pub(super) first_failed: bool,
+    /// The newest of them did not leave this host, or is refused and leaves again: that it is repeated is no expiry of WTIMER.
+    pub(super) first_void: bool,
     /// When an inactive context answered last (§6.8).
     pub(crate) last_answer: Option<Time>,
 }
@@ -70,7 +70,7 @@ impl Timers {
             decayed: now,
             created: now,
             firsts: 0,
-            first_failed: false,
+            first_void: false,
             last_answer: None,
         }
     }
@@ -85,6 +85,12 @@ impl Timers {
 
     pub(crate) fn put(&mut self, timer: Timer, at: Option<Time>) {
         self.at[timer as usize] = at;
+    }
+
+    /// FIRST is repeated then, although WTIMER has not expired: its next period is no longer for that.
+    pub(super) fn repeat_first_at(&mut self, at: Time) {
+        self.first_void = true;
+        self.set(Timer::Wait, at);
     }
 
     pub(crate) fn stop(&mut self, timer: Timer) {

@@ -141,6 +141,19 @@ fn a_late_copy_that_a_grown_instance_took_is_the_same_request() {
     }
 }
 
+/// The FIRST that names an instance was asked for: where it is lost, the next one leaves after the first period of WTIMER, not the second.
+#[test]
+fn a_first_that_names_an_instance_is_no_expiry() {
+    for ahead in [false, true] {
+        let mut world = started(ahead, 500);
+        ask(&mut world);
+        world.run(3 * DELAY / 2);
+        world.lose[1] = usize::MAX;
+        world.run(Duration::from_millis(1_500));
+        assert_eq!(names(&world, 0), [None, Some(500), Some(500)], "ahead: {ahead}");
+    }
+}
+
 /// A refusal of a copy that left before FIRST named the instance says nothing of the one that does.
 #[test]
 fn a_second_refusal_by_the_instance_that_is_named_is_of_an_old_copy() {
