@@ -315,6 +315,14 @@ impl Reassembly {
         self.ready.discard_all();
     }
 
+    /// Nothing fills holes any more: what is stored behind them is forgotten. What is in order stays.
+    pub fn forget_pieces(&mut self) {
+        empty(&mut self.spans);
+        self.pieces.clear();
+        self.piece_octets = 0;
+        self.highest = self.next();
+    }
+
     /// Octets of sequence space held in memory, in order and behind holes; gaps do not count.
     #[inline]
     pub fn stored_octets(&self) -> u64 {

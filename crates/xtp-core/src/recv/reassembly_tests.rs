@@ -326,6 +326,21 @@ fn a_reader_that_gave_up_counts_everything_as_delivered() {
 }
 
 #[test]
+fn what_is_behind_a_hole_is_forgotten_alone() {
+    let mut store = Reassembly::new(0);
+    store.insert(0, None, Payload::Copy(b"abc"), true);
+    store.insert(5, None, Payload::Copy(b"f"), false);
+    store.forget_pieces();
+    assert_eq!(
+        (store.readable(), store.stored_octets(), store.highest()),
+        (3, 3, 3)
+    );
+    assert_eq!(spans(&store), []);
+    assert!(store.read(9).is_some());
+    assert!(store.is_empty());
+}
+
+#[test]
 fn empty_and_impossible_segments_change_nothing() {
     let mut store = Reassembly::new(5);
     for (seq, tag, data) in [

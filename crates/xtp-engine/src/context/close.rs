@@ -60,6 +60,8 @@ impl Context {
         self.reach_marks(env);
         self.writer.drop_all();
         self.reader.assembly = None;
+        // Nothing that comes is stored any more, so what lies behind a hole is never read.
+        self.reader.store.forget_pieces();
         self.closed = Some(reason.clone());
         if !self.reader.announced && self.reader.store.readable() > 0 {
             self.reader.announced = true;

@@ -76,6 +76,22 @@ fn an_end_below_what_is_stored_is_a_protocol_error() {
     }
 }
 
+/// What lies behind a hole when an end is over is never read: a released initiator keeps neither it nor a place for it.
+#[test]
+fn nothing_behind_a_hole_outlives_an_end() {
+    for ahead in [false, true] {
+        let (mut world, [id, _]) = begun(ahead);
+        let early: Packet<'_> = &|view| view.data(view.seq + 100, Options::empty(), &[1; 100]);
+        forge_all(&mut world, 0, &[early]);
+        world.lose = [usize::MAX; 2];
+        world.ends[0].command().abort(world.now, id).unwrap();
+        world.ends[0].command().release(world.now, id).unwrap();
+        world.run(DELAY);
+        assert_eq!(world.ends[0].view().stats().contexts, 0, "ahead: {ahead}");
+        assert_eq!(world.ends[0].view().stats().memory, 0, "ahead: {ahead}");
+    }
+}
+
 /// 500 octets of the initiator are lost, and its peer says END.
 fn ended_with(ahead: bool, options: Options) -> (String, u64) {
     let (mut world, [id, _]) = begun(ahead);
