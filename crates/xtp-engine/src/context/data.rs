@@ -169,6 +169,9 @@ impl Context {
                 let len = segment.len as u32;
                 writer.inflight.record_run(segment.seq, len, count, sync, now);
                 writer.gap.open_since.get_or_insert(now);
+                if segment.again {
+                    writer.gap.spoil();
+                }
             }
         }
         let octets = octets as u64;

@@ -467,7 +467,7 @@ impl Writer {
             edge_open,
             dreq: _,
         } = requests;
-        fields.flag(edge_level);
+        fields.flags(&mut [edge_level, &mut gap.spoilt]);
         fields.option(newest, Fields::small);
         fields.option(edge_open, Fields::small);
         fields.option(&mut gap.open_since, Fields::time);

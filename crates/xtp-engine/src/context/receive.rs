@@ -243,6 +243,9 @@ impl Context {
                 // §4.7: what the writer has sent counts as seen, or the loss below alloc would stop it for ever.
                 self.reader.store.skip_to(header.seq);
             }
+            if header.seq > self.reader.store.next() {
+                self.writer.gap.spoil();
+            }
         }
         if body.control().is_some() {
             self.take_control(header, body, env);

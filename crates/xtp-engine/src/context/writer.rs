@@ -98,6 +98,8 @@ impl Requests {
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct ReplyGap {
     pub(crate) open_since: Option<Time>,
+    /// Something was lost since, on either way: its length tells of the timers that repaired it.
+    pub(crate) spoilt: bool,
     pub(crate) learned: Duration,
 }
 
@@ -108,10 +110,15 @@ impl ReplyGap {
             return false;
         };
         let length = now.since(since);
-        if length <= Duration::from_secs(1) {
+        if !std::mem::take(&mut self.spoilt) && length <= Duration::from_secs(1) {
             self.learned = length.max(self.learned * 63 / 64);
         }
         true
+    }
+
+    /// Something was lost.
+    pub(crate) fn spoil(&mut self) {
+        self.spoilt = self.open_since.is_some();
     }
 }
 

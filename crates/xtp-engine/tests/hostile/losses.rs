@@ -4,7 +4,7 @@ use super::forge::View;
 use super::world::{DELAY, MS, PORT, World, address};
 use std::time::Duration;
 use xtp_engine::{CongestionKind, ContextId, Failure, paradigm};
-use xtp_wire::{Body, Control, DELAY_NONE, DiagCode, DiagValue, Options, Traffic, Xcntl};
+use xtp_wire::{Body, Caps, Control, DELAY_NONE, DiagCode, DiagValue, Options, Traffic, Xcntl};
 
 /// Status that was overtaken does not take back what a newer one showed: the segment that it found too young to be lost is
 /// looked at again when it is old enough, and nobody waits for WTIMER.
@@ -340,4 +340,51 @@ fn silence_closes_the_window() {
     world.send(0, id, 50_000);
     world.run(std::time::Duration::from_secs(5));
     assert!(window(&world) <= 12_000, "{} of {grown}", window(&world));
+}
+
+/// The milliseconds until a message whose packet is lost is there, and then its answer, the first packet of which is lost where `both`
+/// are; the longest of a dozen exchanges.
+fn longest_repair(ahead: bool, caps: Caps, both: bool) -> u32 {
+    let mut world = World::with(ahead, |config| config.overrides.caps -= caps, |_| {});
+    let id = world.open(paradigm::stream(PORT));
+    let mut ends = [id, id];
+    let mut longest = 0;
+    for round in 0..12 {
+        for me in [0, 1] {
+            if round > 1 && (me == 0 || both) {
+                world.lose[1 - me] = 1;
+            }
+            world.send(me, ends[me], 100);
+            let (mut waited, mut got) = (0, 0);
+            while got < 100 {
+                world.run(MS);
+                waited += 1;
+                assert!(waited < 5_000, "nothing repairs it");
+                if round == 0 && me == 0 {
+                    ends[1] = world.accepted();
+                }
+                got += world.read(1 - me, ends[1 - me]).len();
+            }
+            longest = longest.max(if round > 1 { waited } else { 0 });
+            // A moment to think.
+            world.run(2 * MS);
+        }
+    }
+    longest
+}
+
+/// How long a repair took is not how long the peer usually takes: LSTIMER would double with each loss (§3.6).
+#[test]
+fn a_repair_is_no_usual_answer() {
+    for ahead in [false, true] {
+        for caps in [Caps::empty(), Caps::XDATA] {
+            for both in [false, true] {
+                let longest = longest_repair(ahead, caps, both);
+                assert!(
+                    longest < 40,
+                    "{longest} ms; ahead: {ahead}, without {caps:?}, both: {both}"
+                );
+            }
+        }
+    }
 }
