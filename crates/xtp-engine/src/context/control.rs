@@ -1,7 +1,7 @@
 //! What a control segment says: acknowledgements, losses, credit, RTT samples, limits (§3.1, §2.5, §4.3, §5.1).
 
 use super::timers::Timer;
-use super::writer::{Within, WriterState};
+use super::writer::{OpenDreq, Within, WriterState};
 use super::{Context, Env, State, Transition};
 use crate::error::CloseReason;
 use crate::event::Event;
@@ -161,6 +161,7 @@ impl Context {
         }
         let old = std::mem::replace(&mut self.writer.echo_max, echo);
         let sent = self.sent_at(echo)?;
+        let mut held = false;
         let delay = match status.delay_us {
             Some(DELAY_NONE) => return None,
             Some(delay) => Duration::from_micros(delay.into()),
@@ -179,18 +180,20 @@ impl Context {
                 };
                 // The user of a peer that has not received everything has not held back the word that it took everything.
                 let early = |seq| self.close_awaits_delivery() && status.control.rseq < seq;
-                let held = self
-                    .writer
-                    .requests
-                    .dreq
-                    .is_some_and(|dreq| !serial_gt(dreq.since, echo) && !early(dreq.seq));
-                if !asked || (held && (raised || self.confirm == crate::Confirm::Delivered)) {
+                let waited = |dreq: &OpenDreq| !serial_gt(dreq.since, echo) && !early(dreq.seq);
+                held = self.writer.requests.dreq.as_ref().is_some_and(waited)
+                    && (raised || self.confirm == crate::Confirm::Delivered);
+                if !asked {
                     return None;
                 }
                 Duration::ZERO
             }
         };
         let sample = now.since(sent).saturating_sub(delay).max(Duration::from_nanos(1));
+        // The peer's user may have held it: it bounds the round trip from above, which a pause may have made far too long.
+        if held && self.rtt.srtt().is_none_or(|srtt| 2 * sample >= srtt) {
+            return None;
+        }
         self.measure(echo, sample)
     }
 

@@ -3,7 +3,7 @@
 
 use crate::host::{Host, cntl, data, parse};
 use std::time::Duration;
-use xtp_engine::{ContextId, Failure, Time, paradigm};
+use xtp_engine::{Confirm, ContextId, Failure, MarkAt, Time, paradigm};
 use xtp_wire::{
     Body, Caps, Control, Diag, DiagCode, DiagValue, ExtendedTraffic, Format, Header, Key, Options, Packet,
     Traffic, service,
@@ -138,6 +138,40 @@ fn who_was_not_there_has_measured_nothing() {
     assert_eq!(rtt, None, "nobody knows how long it took");
     let asked = host.wait(Duration::from_secs(1));
     assert!(!asked.is_empty(), "1 997 octets are not acknowledged");
+}
+
+/// What may hold the time of the peer's user bounds the round trip: one that a pause made too long is corrected by it, and none is made
+/// longer.
+#[test]
+fn an_answer_that_may_have_waited_shortens_a_round_trip_alone() {
+    let pause = Duration::from_millis(800);
+    for (answered, shorter) in [(10, true), (390, true), (410, false), (700, false)] {
+        let mut host = Host::new();
+        let id = host.open(paradigm::stream(9));
+        host.write(id, b"one", false);
+        let first = header(&host.flush()[0]);
+        host.now = host.now + pause;
+        host.give(&terms(&first, Caps::empty()));
+        host.write(id, &[2; 100], false);
+        for what in [Confirm::Received, Confirm::Delivered] {
+            host.engine
+                .mark(host.now, id, MarkAt::Queued, what)
+                .expect("open");
+        }
+        let two = header(&host.flush()[0]);
+        assert!(two.options.contains(Options::SREQ | Options::DREQ), "{two:?}");
+        host.now = host.now + Duration::from_millis(answered);
+        let status = cntl(501, 0, Options::empty(), 103, 20_000, two.sync);
+        host.give(&answer(&first, status));
+        let rtt = host
+            .engine
+            .context(id)
+            .expect("open")
+            .stats()
+            .rtt
+            .expect("measured");
+        assert_eq!(rtt < pause, shorter, "{rtt:?} after {answered} ms");
+    }
 }
 
 /// A stream that was answered, and octets of it that were not; the header of the newest packet.
