@@ -23,7 +23,8 @@ pub enum Excuse {
     Crash,
     /// Its FIRST is not younger than its responder (§6.9): refused as "execution unknown".
     Restarted,
-    /// It was silent for longer than the timeouts allow (§3.7): 20 s before anything was heard, 60 s later.
+    /// It was silent for longer than the timeouts allow (§3.7): 20 s before anything was heard, 60 s later. The queue of a link that
+    /// holds its packets for so long is a cut, too.
     LongCut,
     /// One of its hosts was told that no program has the port of the other, or an injector that its peer forgot it, and nothing got through for
     /// as long as a doubt lasts (§3.7.2, §7.1.1): silence, or the queue of a link that was slow.
@@ -141,7 +142,7 @@ pub fn of(plan: &Plan, world: &World, number: usize) -> BTreeSet<Excuse> {
     let found = [
         (Excuse::Crash, life.meets_crash(plan)),
         (Excuse::Restarted, life.is_too_old(world)),
-        (Excuse::LongCut, life.is_cut_off(plan)),
+        (Excuse::LongCut, life.is_cut_off(plan) || life.is_held_up(world)),
         (Excuse::Doubted, life.is_doubted(plan, world)),
         (Excuse::Moved, life.is_lost_by_moves(plan, world)),
         (Excuse::Pressed, pressed),
@@ -295,6 +296,12 @@ impl Life {
         met.any(|(from, until)| {
             until - from.max(self.from) > SURVIVED || !self.heard && until > self.from + OPENING
         })
+    }
+
+    /// One of its packets was under way for so long. Links are first in, first out: so were those before and behind it.
+    fn is_held_up(&self, world: &World) -> bool {
+        let way = self.association(world).map_or(0, |seen| seen.slowest);
+        way > if self.heard { SURVIVED } else { OPENING }
     }
 
     fn is_doubted(&self, plan: &Plan, world: &World) -> bool {
