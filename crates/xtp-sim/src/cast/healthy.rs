@@ -168,7 +168,7 @@ impl GroupWorld {
             return Err(format!("without troubles only: {why}"));
         }
         let repairs = self.watch.repairs.saturating_sub(calm.watch.repairs);
-        self.judge_liar(repairs)?;
+        self.judge_liar(self.watch.repaired.saturating_sub(calm.watch.repaired))?;
         let slowed = self.watch.repairing.saturating_sub(calm.watch.repairing);
         let repairing = match self.liar {
             Some(_) => Duration::from_nanos(slowed),

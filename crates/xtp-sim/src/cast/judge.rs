@@ -464,7 +464,12 @@ impl GroupWorld {
         let cut = self.watch.data.saturating_sub(symbols);
         let again = if proactive + bound > 0 { 2 * cut } else { 0 };
         let most = bound + bound / 4 + proactive * blocks + again + REPAIR_MARGIN;
-        match self.watch.repairs > most {
+        let many = match self.liar {
+            // What a liar asks for is no loss.
+            Some(_) => self.watch.repaired > most * self.symbol() + self.cost_of_a_liar(),
+            None => self.watch.repairs > most,
+        };
+        match many {
             true => Err(format!(
                 "{} packets repaired where {bound} were needed ({} data packets, {} receivers)",
                 self.watch.repairs,

@@ -352,22 +352,26 @@ impl CastPlan {
 }
 
 impl GroupWorld {
-    /// What a liar cost beside the same group without it: a quarter of the symbols at most, and what counts as a block where there is
-    /// none; two of these, for one is judged when it is finished (§9.18). And it is not told more than it says.
-    pub(super) fn judge_liar(&self, repairs: u64) -> Result<(), String> {
+    /// Octets of a symbol, or of a packet where there is none.
+    pub(super) fn symbol(&self) -> u64 {
+        let packet = self.plan.options.datagram as u64;
+        self.watch.coding.map_or(packet, |coding| coding.symbol)
+    }
+
+    /// Octets that a liar may cost: a quarter of the stream, and what counts as a block where there is none; two of these, for one is
+    /// judged when it is finished (§9.18).
+    pub(super) fn cost_of_a_liar(&self) -> u64 {
+        let block = self.plan.options.fec.map_or(64, |fec| u64::from(fec.symbols));
+        let symbol = self.symbol();
+        self.sender.ledger.written.max(64 * symbol) / 4 + (2 * block + 2) * symbol
+    }
+
+    /// What a liar cost beside the same group without it, octets; and it is not told more than it says.
+    pub(super) fn judge_liar(&self, repaired: u64) -> Result<(), String> {
         let Some(liar) = &self.liar else {
             return Ok(());
         };
-        let block = self.plan.options.fec.map_or(64, |fec| u64::from(fec.symbols));
-        // What is asked for is counted in octets: of small packets it may be as many more.
-        let full = self
-            .watch
-            .coding
-            .map_or(self.plan.options.datagram as u64, |coding| coding.symbol);
-        let small = (self.watch.data * full)
-            .div_ceil(self.sender.ledger.written.max(full))
-            .max(1);
-        let most = self.watch.data.max(64 * small) / 4 + 2 * block * small + 2;
+        let most = self.cost_of_a_liar();
         // With more marks than a descriptor holds a symbol is sent as data, too, in as many packets as there were.
         let symbols = self.watch.coding.map_or(u64::MAX / 2, |coding| {
             self.sender.ledger.written / coding.symbol + 4
@@ -376,9 +380,9 @@ impl GroupWorld {
         // One that lacks the end alone is sent it as long as it is waited for, and nobody else waits.
         let ends = matches!(liar.plan.lie, Lie::AllButEnd | Lie::Any);
         let exempt = many_marks || ends || self.plan.goes_back() || !self.plan.troubles.is_empty();
-        if repairs > most && !exempt {
+        if repaired > most && !exempt {
             return Err(format!(
-                "a liar was sent {repairs} packets, at most {most} may be"
+                "a liar was sent {repaired} octets, at most {most} may be"
             ));
         }
         let told = liar.said + TOLD_A_SECOND * (self.now / 1_000_000_000 + 1);

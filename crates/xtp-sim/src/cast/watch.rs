@@ -53,6 +53,8 @@ pub struct Watch {
     pub repairs: u64,
     /// Data that left for the first time.
     pub data: u64,
+    /// Their octets, those of symbols.
+    pub repaired: u64,
     /// How long repairs kept new data waiting, nanoseconds.
     pub repairing: u64,
     /// Packets of data for each of which one without may leave besides: a message is at least one (§9.17).
@@ -95,6 +97,7 @@ impl Watch {
             coding: None,
             control: 0,
             repairs: 0,
+            repaired: 0,
             data: 0,
             repairing: 0,
             last: 0,
@@ -166,7 +169,7 @@ impl Watch {
                     self.data += 1;
                     self.requests.sent(seq, seq + len, packet.header.sync);
                 } else {
-                    self.repair(now);
+                    self.repair(now, len);
                     let coding = self.coding;
                     let blocks = coding.map(|coding| [seq, seq + len - 1].map(|at| at / coding.block));
                     self.requests
@@ -174,10 +177,10 @@ impl Watch {
                 }
             }
             Body::Parity(parity) => {
-                self.repair(now);
                 self.announced += (self.told - self.members) as u64;
                 let unasked = parity.flags & xtp_wire::Parity::PROACTIVE != 0;
                 let coding = self.coding.ok_or("parity, and nobody said how it is coded")?;
+                self.repair(now, coding.symbol);
                 self.requests
                     .row(packet.header.seq / coding.block, packet.header.sync, unasked)?;
             }
@@ -201,8 +204,9 @@ impl Watch {
     }
 
     /// Something leaves again: it took its turn since what left before it.
-    fn repair(&mut self, now: u64) {
+    fn repair(&mut self, now: u64, octets: u64) {
         self.repairs += 1;
+        self.repaired += octets;
         self.repairing += (now - self.last).min(LONGEST_TURN);
     }
 
