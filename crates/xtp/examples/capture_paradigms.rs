@@ -236,8 +236,8 @@ fn options(lab: &Lab) -> Outcome {
     lab.both(echo, |lab| {
         exchange(lab, paradigm::stream(PORT), |stream| {
             stream.connect(Some(DEADLINE))?;
-            stream.set_sort(Some(3))?;
-            stream.set_in_rate(xtp::Rate {
+            stream.tuning().set_sort(Some(3))?;
+            stream.tuning().set_in_rate(xtp::Rate {
                 octets_per_second: 50_000_000,
                 burst: 100_000,
             })?;
@@ -256,7 +256,7 @@ fn abort(lab: &Lab) -> Outcome {
         },
         |lab| {
             let stream = lab.client.open(lab.address, paradigm::stream(PORT))?;
-            stream.send_scoped(SMALL)?;
+            stream.tuning().send_scoped(SMALL)?;
             stream.abort();
             Ok(())
         },

@@ -20,7 +20,7 @@ pub enum Chunk {
         end_of_message: bool,
     },
     /// Octets as a train of packets brought them: in parts, with one reference to the memory of all of them. Only
-    /// [`Stream::recv_trains`](crate::Stream::recv_trains) gives it.
+    /// [`StreamTuning::recv_trains`](crate::tuning::StreamTuning::recv_trains) gives it.
     Train {
         /// Position of the first octet in the stream.
         offset: u64,

@@ -72,7 +72,7 @@ pub struct Config {
     /// else has one peer. Default `false`: the system refuses ([`Error::NotPermitted`](crate::Error::NotPermitted)).
     pub broadcast: bool,
     /// DSCPs (RFC 2474, 0 to 63) of packets by the priority of their association
-    /// ([`Stream::set_sort`](crate::Stream::set_sort)): of all pairs whose first number is at least the priority, the one with the least
+    /// ([`StreamTuning::set_sort`](crate::tuning::StreamTuning::set_sort)): of all pairs whose first number is at least the priority, the one with the least
     /// first number says it, and what is less urgent than all of them, or has no priority, carries 0. Default: none. What
     /// routers make of it is theirs to say; an endpoint orders its own packets whether they are marked or not.
     ///
@@ -94,7 +94,7 @@ pub struct Config {
     /// (`docs/protocol/06-closing.md`). With port 0 it is always so: nobody can have known the number the system gives.
     pub fresh_start: bool,
     /// Short writes of a stream that come quickly are gathered for some 0.3 ms
-    /// ([`Stream::set_nodelay`](crate::Stream::set_nodelay)), and of calls that follow each other at once the packet that says that the
+    /// ([`StreamTuning::set_nodelay`](crate::tuning::StreamTuning::set_nodelay)), and of calls that follow each other at once the packet that says that the
     /// answer came leaves behind the next request, or after 3 ms at most. For these the endpoint has a thread from the first such stream of
     /// writes or calls on. Default `true`; with `false` everything leaves in its own call and there is no thread.
     pub gather_writes: bool,

@@ -43,7 +43,7 @@ pub struct FrameBuffer {
 
 impl FrameBuffer {
     /// Room for `octets` octets, in frames of `packet` octets (0 is taken as 1), which is what a packet carries.
-    /// [`Stream::frame_buffer`](crate::Stream::frame_buffer) knows the packets of an association.
+    /// [`StreamTuning::frame_buffer`](crate::tuning::StreamTuning::frame_buffer) knows the packets of an association.
     ///
     /// # Panics
     /// If memory of that size cannot be addressed.
@@ -197,7 +197,7 @@ impl FrameBytes {
         self.octets == 0
     }
 
-    /// Octets a full packet carried where it was laid out: where [`Stream::packet_payload`](crate::Stream::packet_payload)
+    /// Octets a full packet carried where it was laid out: where [`StreamTuning::packet_payload`](crate::tuning::StreamTuning::packet_payload)
     /// is another by now, memory laid out anew leaves in fewer packets, or does not have to be gathered.
     pub fn packet(&self) -> usize {
         self.packet

@@ -135,7 +135,7 @@
 //!
 //! No thread drives an endpoint: calls do the work, on the caller's own thread. What that means for peers
 //! is said at [`Endpoint`]; [`Endpoint::spawn_driver`] starts a thread for programs that are elsewhere for long.
-//! Where short writes come quickly ([`Stream::set_nodelay`]), and there alone, an endpoint has a thread that sends the last of them.
+//! Where short writes come quickly ([`set_nodelay`](tuning::StreamTuning::set_nodelay)), and there alone, an endpoint has a thread that sends the last of them.
 //! One thread waits for many associations with a [`PollSet`].
 //! Everything is `Send` and `Sync`. [`Wait`] chooses between latency and processor time. With the feature `tokio`
 //! the module `tokio` has the same types for asynchronous programs.

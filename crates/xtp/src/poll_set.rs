@@ -166,7 +166,7 @@ impl PollSet {
     }
 
     /// Waits until at least one is ready and appends the keys of those that are, of the most urgent association first
-    /// ([`Stream::set_sort`]). Ready is
+    /// ([`StreamTuning::set_sort`](crate::tuning::StreamTuning::set_sort)). Ready is
     ///
     /// * a stream with something to read, or at its end: told with every call until it was read or left the set;
     /// * a stream that was refused octets and has room now, that reached a mark, or whose peer was heard for the

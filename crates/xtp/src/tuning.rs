@@ -22,6 +22,9 @@
 //! # Ok::<(), xtp::Error>(())
 //! ```
 //!
+//! What a running association may be told otherwise, and how much it has queued: [`StreamTuning`], from
+//! [`Stream::tuning`](crate::Stream::tuning).
+//!
 //! Memory that packets leave from without a copy: [`FrameBuffer`], [`Retained`], [`Octets`]. Several calls in one system call:
 //! [`Cork`]. What was sent and received: [`EndpointStats`], [`ContextStats`], with the feature `capture` a `Trace` for Wireshark.
 
@@ -31,7 +34,7 @@ pub use crate::cork::Cork;
 pub use crate::frames::{FrameBuffer, FrameBytes};
 #[doc(no_inline)]
 pub use crate::stats::EndpointStats;
-pub use crate::stream::Retained;
+pub use crate::stream::{Retained, StreamTuning};
 pub use xtp_engine::group::{BucketOptions, Cycle, Fec, Mode};
 #[doc(no_inline)]
 pub use xtp_engine::group::{CastStats, SubscriptionStats};

@@ -326,7 +326,7 @@ fn memory_of_octets_received() {
             let mut kept: VecDeque<Vec<Chunk>> = VecDeque::new();
             let (mut left, mut new) = (MEBIBYTES << 20, 0);
             while left > 0 {
-                while stream.readable().unwrap() < BEHIND.min(left as u64) {
+                while stream.tuning().readable().unwrap() < BEHIND.min(left as u64) {
                     let memory = allocation_counter::measure(|| {
                         server.progress_timeout(Duration::from_millis(1)).unwrap();
                     });
@@ -337,7 +337,7 @@ fn memory_of_octets_received() {
                     };
                 }
                 let mut chunks = Vec::new();
-                stream.recv_trains(&mut chunks, AT_ONCE).unwrap();
+                stream.tuning().recv_trains(&mut chunks, AT_ONCE).unwrap();
                 let octets = |chunk: &Chunk| match chunk {
                     Chunk::Data { bytes, .. } => bytes.len(),
                     Chunk::Train { octets, .. } => octets.len(),

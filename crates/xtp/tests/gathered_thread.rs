@@ -83,8 +83,8 @@ fn short_writes_share_packets_unless_told_otherwise() {
         println!("{} packets", packets(false, false, &data, 1_024, put).0);
     }
     let prompt = |stream: &Stream, octets: &[u8]| {
-        if !stream.nodelay().expect("open") {
-            stream.set_nodelay(true).expect("open");
+        if !stream.tuning().nodelay().expect("open") {
+            stream.tuning().set_nodelay(true).expect("open");
         }
         write(stream, octets);
     };

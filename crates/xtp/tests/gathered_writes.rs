@@ -66,21 +66,22 @@ fn the_order_is_that_of_the_calls() {
         .write_all(&add(&mut expected, 3, 100_000))
         .expect("room");
     writes(&mut expected);
-    stream.set_nodelay(true).expect("open");
+    stream.tuning().set_nodelay(true).expect("open");
     (&stream).write_all(&add(&mut expected, 4, 10)).expect("room");
-    stream.set_nodelay(false).expect("open");
+    stream.tuning().set_nodelay(false).expect("open");
     writes(&mut expected);
-    stream.cork().expect("open");
+    stream.tuning().cork().expect("open");
     (&stream).write_all(&add(&mut expected, 5, 10)).expect("room");
-    stream.uncork().expect("open");
+    stream.tuning().uncork().expect("open");
     writes(&mut expected);
     let behind = b"begin".len() + expected.len();
     let mark = stream
+        .tuning()
         .mark_at(behind as u64, Confirm::Received)
         .expect("all of it is queued");
     writes(&mut expected);
     stream.send_message(add(&mut expected, 6, 3)).expect("room");
-    stream.wait_mark(&mark).expect("acknowledged");
+    mark.wait(None).expect("acknowledged");
     stream.close_shared().expect("confirmed");
     assert!(reading.join().expect("no panic") == expected, "other octets");
 }

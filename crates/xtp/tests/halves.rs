@@ -74,7 +74,7 @@ fn a_writer_that_is_dropped_leaves_nothing_behind() {
         (&far).read_to_end(&mut all).expect("whole");
         all
     });
-    writer.stream().cork().expect("open");
+    writer.stream().tuning().cork().expect("open");
     writer.write_all(&octets).expect("room");
     drop(writer);
     assert!(reading.join().expect("no panic") == expected);

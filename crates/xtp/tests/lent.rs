@@ -70,6 +70,7 @@ fn transfer_frames(count: usize, anew: bool, link: Option<LinkConfig>) -> u64 {
                 .into_stream();
             let (mut came, mut number, mut chunks) = (Vec::new(), 0, Vec::new());
             while stream
+                .tuning()
                 .recv_trains(&mut chunks, 1 << 20)
                 .expect("an open association")
                 > 0
@@ -102,13 +103,13 @@ fn transfer_frames(count: usize, anew: bool, link: Option<LinkConfig>) -> u64 {
         let mut memories: Vec<Option<FrameBytes>> = vec![None; TURNS];
         for number in 1..count {
             let memory = &mut memories[number % TURNS];
-            let fresh = || stream.frame_buffer(MESSAGE).expect("open");
+            let fresh = || stream.tuning().frame_buffer(MESSAGE).expect("open");
             let data = match memory.take() {
                 None => fill(fresh(), number),
                 Some(data) if anew => fill(data.reclaim().unwrap_or_else(|_| fresh()), number),
                 Some(data) => data,
             };
-            stream.send_frames(&data).expect("room");
+            stream.tuning().send_frames(&data).expect("room");
             *memory = Some(data);
         }
         stream.confirm(Confirm::Delivered).expect("delivered");

@@ -25,7 +25,7 @@ fn what_is_sent_from_few_buffers_arrives_whole_and_in_order() {
             .open(address, paradigm::stream(PORT))
             .expect("options in range");
         let data = pattern(1_000_000);
-        let mut sender = stream.retained(count, 64_000);
+        let mut sender = stream.tuning().retained(count, 64_000);
         let mut places = BTreeSet::new();
         let mut buffer = sender.buffer().expect("the first");
         assert!(buffer.capacity() >= 64_000);
@@ -77,7 +77,7 @@ fn the_call_that_needs_the_oldest_buffer_waits_for_it() {
     let stream = client
         .open(address, paradigm::stream(PORT))
         .expect("options in range");
-    let mut sender = stream.retained(2, BUFFER);
+    let mut sender = stream.tuning().retained(2, BUFFER);
     sender.submit(vec![1; BUFFER]).expect("free");
     sender.submit(vec![2; BUFFER]).expect("free");
     assert_eq!(sender.outstanding(), 2);
@@ -102,7 +102,7 @@ fn an_empty_buffer_is_no_send_and_a_dead_association_says_so() {
     let mut options = paradigm::stream(PORT);
     options.tuning.connect_timeout = std::time::Duration::from_millis(200);
     let stream = client.open(address, options).expect("options in range");
-    let mut sender = stream.retained(1, 10);
+    let mut sender = stream.tuning().retained(1, 10);
     sender.submit(Vec::new()).expect("nothing to do");
     assert_eq!(sender.outstanding(), 0);
     sender

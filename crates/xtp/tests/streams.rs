@@ -241,18 +241,18 @@ fn frames_leave_from_where_they_lie_as_often_as_they_are_sent() {
     let mut early = FrameBuffer::new(1_000, 100_000);
     early.write_all(&pattern(100_000)).expect("room");
     let early = early.freeze();
-    stream.send_frames(&early).expect("room");
+    stream.tuning().send_frames(&early).expect("room");
     stream.confirm(Confirm::Received).expect("acknowledged");
     let mut sent = pattern(100_000);
-    let mut buffer = stream.frame_buffer(1 << 20).expect("open");
-    assert_eq!(stream.packet_payload().expect("open"), 1_472 - 32);
+    let mut buffer = stream.tuning().frame_buffer(1 << 20).expect("open");
+    assert_eq!(stream.tuning().packet_payload().expect("open"), 1_472 - 32);
     buffer
         .read_from(&mut pattern(1 << 20).as_slice())
         .expect("memory");
     let data = buffer.freeze();
     let before = client.stats();
     for round in 0..8 {
-        stream.send_frames(&data).expect("room");
+        stream.tuning().send_frames(&data).expect("room");
         sent.extend(pattern(1 << 20));
         if round % 3 == 2 {
             // Other memory between: what is behind it begins with a frame again.
@@ -300,7 +300,7 @@ fn frames_may_be_sent_by_several_at_once_and_as_messages() {
                     .open(server.local_addr(), paradigm::stream(PORT))
                     .expect("in range");
                 for _ in 0..20 {
-                    stream.send_frames_message(&data).expect("room");
+                    stream.tuning().send_frames_message(&data).expect("room");
                 }
                 stream.close().expect("confirmed");
             });
@@ -310,7 +310,7 @@ fn frames_may_be_sent_by_several_at_once_and_as_messages() {
     let stream = client
         .open(server.local_addr(), paradigm::stream(PORT))
         .expect("in range");
-    assert!(stream.send_frames_message(&empty).is_err());
+    assert!(stream.tuning().send_frames_message(&empty).is_err());
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn a_read_fills_its_buffer_from_all_messages_that_are_there() {
         stream.send_message(message).expect("room");
     }
     let far = listener.accept().expect("an association").into_stream();
-    while far.readable().expect("open") < 12 {
+    while far.tuning().readable().expect("open") < 12 {
         client.progress().expect("a socket");
         server.progress().expect("a socket");
     }
@@ -384,7 +384,7 @@ fn marks_are_reached_when_received_and_when_delivered() {
     });
     stream.send_message("first").expect("room");
     let received = stream.mark(Confirm::Received).expect("open");
-    stream.wait_mark(&received).expect("received");
+    received.wait(None).expect("received");
     assert!(received.is_reached().expect("still known"));
     stream.send_message("second").expect("room");
     let delivered = stream.mark(Confirm::Delivered).expect("open");
@@ -403,14 +403,14 @@ fn every_way_of_sending_arrives_in_order() {
         (&stream).read_to_string(&mut text).expect("octets");
         text
     });
-    stream.cork().expect("open");
+    stream.tuning().cork().expect("open");
     (&stream).write_all(b"a").expect("room");
     (&stream).write_all(b"b").expect("room");
     stream.send("c").expect("room");
-    stream.uncork().expect("open");
+    stream.tuning().uncork().expect("open");
     let pieces: [Bytes; 3] = ["d".into(), "".into(), "e".into()];
     stream.send_vectored(&pieces).expect("room");
-    stream.send_scoped(b"f").expect("acknowledged");
+    stream.tuning().send_scoped(b"f").expect("acknowledged");
     let mut rest = Bytes::from_static(b"g");
     assert_eq!(stream.try_send(&mut rest).expect("room"), 1);
     assert!(rest.is_empty());
@@ -429,7 +429,7 @@ fn lent_memory_comes_back() {
     });
     let lent = vec![b'g'; 100_000];
     let place = lent.as_ptr();
-    let back = stream.send_lent(lent).expect("acknowledged");
+    let back = stream.tuning().send_lent(lent).expect("acknowledged");
     assert_eq!(
         (back.as_ptr(), back.len()),
         (place, 100_000),
@@ -519,6 +519,7 @@ fn a_reader_that_wants_no_more_is_told_to_the_writer() {
 fn options_can_be_changed_in_mid_stream() {
     let (_client, stream, far) = connected(paradigm::stream(PORT), |stream| {
         stream
+            .tuning()
             .set_error_control(ErrorControl::GoBackN)
             .expect("nothing stored");
         let mut received = Vec::new();
@@ -526,14 +527,16 @@ fn options_can_be_changed_in_mid_stream() {
         received
     });
     let data = pattern(200_000);
-    stream.set_sort(Some(4)).expect("open");
+    stream.tuning().set_sort(Some(4)).expect("open");
     stream
+        .tuning()
         .set_in_rate(Rate {
             octets_per_second: 1 << 30,
             burst: 1 << 20,
         })
         .expect("open");
     stream
+        .tuning()
         .set_out_rate(Rate {
             octets_per_second: 1 << 30,
             burst: 1 << 20,

@@ -333,7 +333,7 @@ fn retained_buffers_come_back_as_they_are_acknowledged() {
             .open(address, paradigm::stream(PORT))
             .expect("options in range");
         let data = pattern(500_000);
-        let mut sender = stream.retained(3, 50_000);
+        let mut sender = stream.tuning().retained(3, 50_000);
         let mut buffer = sender.buffer().await.expect("free");
         for part in data.chunks(50_000) {
             buffer.extend_from_slice(part);
@@ -365,12 +365,12 @@ fn a_long_exchange_of_small_messages_never_stops() {
 fn frames_are_sent_as_octets_and_as_messages() {
     run(async {
         let (_server, _client, stream) = echoed();
-        let mut buffer = stream.as_sync().frame_buffer(3 << 20).expect("open");
+        let mut buffer = stream.as_sync().tuning().frame_buffer(3 << 20).expect("open");
         std::io::Write::write_all(&mut buffer, &pattern(3 << 20)).expect("room");
         let data = buffer.freeze();
         let sending = async {
-            stream.send_frames(&data).await.expect("sent");
-            stream.send_frames_message(&data).await.expect("sent");
+            stream.tuning().send_frames(&data).await.expect("sent");
+            stream.tuning().send_frames_message(&data).await.expect("sent");
         };
         let receiving = async {
             let mut octets = vec![0; 6 << 20];
@@ -380,7 +380,7 @@ fn frames_are_sent_as_octets_and_as_messages() {
         let ((), octets) = ::tokio::join!(sending, receiving);
         assert!(octets == pattern(3 << 20).repeat(2), "altered");
         let empty = xtp::FrameBuffer::new(1, 1).freeze();
-        assert!(stream.send_frames_message(&empty).await.is_err());
+        assert!(stream.tuning().send_frames_message(&empty).await.is_err());
     });
 }
 
@@ -606,7 +606,7 @@ fn short_writes_are_gathered() {
             let stream = client
                 .open(address, paradigm::stream(PORT))
                 .expect("options in range");
-            stream.set_nodelay(nodelay).expect("open");
+            stream.tuning().set_nodelay(nodelay).expect("open");
             stream.send("begin").await.expect("room");
             let far = listener.accept().await.expect("an association").into_stream();
             let before = client.stats().packets_sent();

@@ -8,6 +8,7 @@ mod layout;
 mod leftovers;
 mod manifests;
 mod mask;
+mod methods;
 mod packets;
 mod purity;
 pub(crate) mod source;
@@ -79,6 +80,7 @@ fn check(files: &[Source]) -> Vec<Finding> {
     texts::check_required(files, &mut findings);
     citations::check(files, &mut findings);
     cycles::check(files, &tests, &mut findings);
+    methods::check(files, &tests, &mut findings);
     findings.sort();
     findings
 }

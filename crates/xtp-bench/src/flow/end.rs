@@ -228,7 +228,7 @@ impl FlowEnd {
     fn take_octets(&self) -> Worked<()> {
         let mut chunks = Vec::new();
         loop {
-            match self.stream.recv_trains(&mut chunks, READ) {
+            match self.stream.tuning().recv_trains(&mut chunks, READ) {
                 Ok(0) => break,
                 Ok(_) => {}
                 // So senders end.

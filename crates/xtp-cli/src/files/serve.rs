@@ -191,7 +191,7 @@ impl Session {
         let moved = stats.octets_acknowledged + stats.octets_received;
         let works = self.tally.has_worked(&mut self.turns);
         // What the client does not take it cannot wait for.
-        if works && stream.unacknowledged() == 0 {
+        if works && stream.tuning().unacknowledged() == 0 {
             self.pace.rest(moved, now);
         }
         self.stalled = self.pace.note(moved, now);

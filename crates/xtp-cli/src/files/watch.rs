@@ -54,7 +54,7 @@ impl Session {
         };
         let Ok(stats) = stream.stats() else { return false };
         let (octets, mut turns) = self.moved;
-        let works = tally.has_worked(&mut turns) && stream.unacknowledged() == 0;
+        let works = tally.has_worked(&mut turns) && stream.tuning().unacknowledged() == 0;
         let moved = stats.octets_acknowledged + stats.octets_received;
         if works || moved != octets {
             self.since = Instant::now();

@@ -34,7 +34,7 @@ fn sleeper(client: &Endpoint, server: &Server, greeting: &Bytes) -> Stream {
     let stream = client.open(server.addr, options).expect("options in range");
     stream.connect(Some(PATIENCE)).expect("accepted");
     stream.send_message(greeting.clone()).expect("open");
-    while stream.readable().expect("held") == 0 && stream.close_reason().is_none() {
+    while stream.tuning().readable().expect("held") == 0 && stream.close_reason().is_none() {
         let _ = client.progress_timeout(Duration::from_millis(20));
     }
     stream

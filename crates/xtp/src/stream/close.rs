@@ -160,7 +160,7 @@ impl Stream {
         if open == 0 {
             return Ok(None);
         }
-        self.mark_at(written, Confirm::Received).map(Some)
+        self.tuning().mark_at(written, Confirm::Received).map(Some)
     }
 
     /// Whether packets of this association may exist.

@@ -12,52 +12,6 @@ use crate::core::ops;
 use crate::error::{Error, Result};
 
 impl Stream {
-    /// Collects small writes until the buffer is full or [`uncork`](Self::uncork) is called: fewer, fuller packets
-    /// for programs that write in small pieces. Affects [`io::Write`] only.
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone.
-    pub fn cork(&self) -> Result<()> {
-        self.shared
-            .look(|core| core.slot(self.id).map(|slot| slot.corked = true))
-    }
-
-    /// Sends what was collected, and from now on sends every write at once.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub fn uncork(&self) -> Result<()> {
-        self.shared
-            .look(|core| core.slot(self.id).map(|slot| slot.corked = false))?;
-        self.push()
-    }
-
-    /// With `true` every write leaves in its own call, as with `TcpStream::set_nodelay`; what was gathered until now leaves too. Affects
-    /// [`io::Write`] and [`send`](Self::send): messages always leave at once.
-    ///
-    /// With `false`, the default, short writes that follow each other quickly (32 of at most 32 KiB, 16 for `send`, in a row, less than 20 us after the
-    /// one before, behind something that is not acknowledged yet) are gathered into trains of up to 64 KiB. What is gathered leaves when
-    /// a train is full, when the program waits for anything at this endpoint, with `flush`, or some 0.3 ms after the last write, by a
-    /// thread of the endpoint: 0.5 ms where it gets a core at once, as with any thread more where it does not.
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone.
-    pub fn set_nodelay(&self, nodelay: bool) -> Result<()> {
-        self.shared.command(|core, now| {
-            core.slot(self.id)?.nodelay = nodelay;
-            ops::clear_backlog(core, now, self.id).map(|_| ())
-        })
-    }
-
-    /// Whether every write leaves in its own call ([`set_nodelay`](Self::set_nodelay)).
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone.
-    pub fn nodelay(&self) -> Result<bool> {
-        self.shared
-            .look(|core| core.slot(self.id).map(|slot| slot.nodelay))
-    }
-
     /// Sends what was collected; waits for room.
     pub(super) fn push(&self) -> Result<()> {
         if self
@@ -122,7 +76,7 @@ impl Read for Stream {
 
 impl Write for &Stream {
     /// Copies once and sends in this call, unless the stream is corked or short writes come quickly
-    /// ([`set_nodelay`](Stream::set_nodelay)).
+    /// ([`set_nodelay`](super::StreamTuning::set_nodelay)).
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
         Ok(self.write_some(octets)?)
     }

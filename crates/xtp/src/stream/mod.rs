@@ -7,9 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use xtp_engine::{
-    CloseReason, Confirm, ContextId, ContextStats, ErrorControl, Rate, Setting, TaggedMessage, Time,
-};
+use xtp_engine::{CloseReason, Confirm, ContextId, ContextStats, TaggedMessage, Time};
 
 use crate::chunk::CHUNK;
 use crate::chunk::Chunk;
@@ -24,6 +22,7 @@ mod io;
 mod retained;
 mod send;
 mod split;
+mod tuning;
 
 #[cfg(all(feature = "tokio", unix))]
 pub(crate) use close::{COURTESY, unless_refused};
@@ -33,6 +32,7 @@ pub(crate) use send::refuse_empty;
 
 pub use retained::Retained;
 pub use split::{Reader, Writer};
+pub use tuning::StreamTuning;
 
 /// A full-duplex association: octets, messages, or both.
 ///
@@ -45,13 +45,13 @@ pub use split::{Reader, Writer};
 /// [`send`](Self::send) keeps a reference to the caller's [`Bytes`] until it is acknowledged: no copy in user
 /// space (`Bytes::from_owner` lends memory of any kind). Up to 256 octets may be copied next to their packet's
 /// header, which is cheaper; what is sent in short pieces, quickly one after the other, is copied where it is gathered
-/// ([`set_nodelay`](Self::set_nodelay)), which is cheaper than a packet for each; and a train of many short packets is gathered before the system call that sends it,
+/// ([`set_nodelay`](StreamTuning::set_nodelay)), which is cheaper than a packet for each; and a train of many short packets is gathered before the system call that sends it,
 /// because the kernel takes longer to collect it piece by piece (counted in
 /// [`EndpointStats::octets_copied`](crate::EndpointStats::octets_copied)). Memory that has room for the headers spares even
-/// that: [`frame_buffer`](Self::frame_buffer), [`send_frames`](Self::send_frames). An owner lent this way is dropped inside the
-/// endpoint's lock: its `Drop` must not call the endpoint. [`send_lent`](Self::send_lent) takes a buffer and gives the
-/// same memory back once it was acknowledged; [`retained`](Self::retained) does so with several at once. The
-/// [`io::Write`](std::io::Write) side and [`send_scoped`](Self::send_scoped) copy once.
+/// that: [`frame_buffer`](StreamTuning::frame_buffer), [`send_frames`](StreamTuning::send_frames). An owner lent this way is dropped inside the
+/// endpoint's lock: its `Drop` must not call the endpoint. [`send_lent`](StreamTuning::send_lent) takes a buffer and gives the
+/// same memory back once it was acknowledged; [`retained`](StreamTuning::retained) does so with several at once. The
+/// [`io::Write`](std::io::Write) side and [`send_scoped`](StreamTuning::send_scoped) copy once.
 pub struct Stream {
     shared: Arc<Handle>,
     id: ContextId,
@@ -158,18 +158,6 @@ impl Stream {
         })
     }
 
-    /// As [`recv_chunks`](Self::recv_chunks), and octets that came in trains of packets stay together: a
-    /// [`Chunk::Train`] instead of a [`Chunk::Data`] for each packet, which costs the receiver of a fast stream least.
-    ///
-    /// # Errors
-    /// As [`recv_chunks`](Self::recv_chunks).
-    pub fn recv_trains(&self, chunks: &mut Vec<Chunk>, max: usize) -> Result<usize> {
-        let timeout = self.read_timeout.get();
-        self.wait("receiving", timeout, |core, now, id| {
-            ops::trains(core, now, id, max, chunks)
-        })
-    }
-
     /// The next item if there is one, with at most `max` octets.
     ///
     /// # Errors
@@ -239,25 +227,6 @@ impl Stream {
         self.attempt(|core, now, id| ops::read(core, now, id, buffer))
     }
 
-    /// Octets that can be read at once.
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone.
-    pub fn readable(&self) -> Result<u64> {
-        self.shared
-            .look(|core| Ok(core.engine.settled().context(self.id)?.readable()))
-    }
-
-    /// Says that memory for this many more octets is ready; the peer is promised no more (see
-    /// [`Tuning::posts`](crate::Tuning::posts)).
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone or was not tuned to post.
-    pub fn post(&self, octets: u64) -> Result<()> {
-        self.shared
-            .command(|core, now| Ok(core.engine.command().post(now, self.id, octets)?))
-    }
-
     // --- Marks and confirmation ---
 
     /// Asks the peer to confirm everything sent so far, and returns a mark that tells when it has.
@@ -271,32 +240,12 @@ impl Stream {
         Ok(Mark::new(Arc::clone(&self.shared), self.id, mark))
     }
 
-    /// A mark at a stream offset (octets sent before it), without asking the peer for anything.
-    ///
-    /// # Errors
-    /// [`Error::Closed`] if the association is over.
-    pub fn mark_at(&self, offset: u64, what: Confirm) -> Result<Mark> {
-        let mark = self
-            .shared
-            .command(|core, now| ops::set_mark_at(core, now, self.id, offset, what))?;
-        Ok(Mark::new(Arc::clone(&self.shared), self.id, mark))
-    }
-
-    /// Waits for a mark, at most the write timeout.
-    ///
-    /// # Errors
-    /// As [`Mark::wait`].
-    pub fn wait_mark(&self, mark: &Mark) -> Result<()> {
-        mark.wait(self.write_timeout.get())
-    }
-
     /// Waits until everything sent so far is confirmed: at the peer's host, or taken by the peer's program.
     ///
     /// # Errors
     /// [`Error::Closed`] if the association ended without confirmation, [`Error::Timeout`].
     pub fn confirm(&self, what: Confirm) -> Result<()> {
-        let mark = self.mark(what)?;
-        self.wait_mark(&mark)
+        self.mark(what)?.wait(self.write_timeout.get())
     }
 
     /// Waits until everything sent so far is acknowledged by the peer's host. Asks only if something is not.
@@ -311,50 +260,6 @@ impl Stream {
         self.confirm(Confirm::Received)
     }
 
-    // --- Options ---
-
-    /// Switches this reader between selective retransmission and go-back-N.
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone.
-    pub fn set_error_control(&self, kind: ErrorControl) -> Result<()> {
-        self.shared.command(|core, now| {
-            Ok(core
-                .engine
-                .command()
-                .set(now, self.id, Setting::ErrorControl(kind))?)
-        })
-    }
-
-    /// Limits what the peer may send from now on.
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone.
-    pub fn set_in_rate(&self, rate: Rate) -> Result<()> {
-        self.shared
-            .command(|core, now| Ok(core.engine.command().set(now, self.id, Setting::InRate(rate))?))
-    }
-
-    /// Limits what this end sends from now on.
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone.
-    pub fn set_out_rate(&self, rate: Rate) -> Result<()> {
-        self.shared
-            .command(|core, now| Ok(core.engine.command().set(now, self.id, Setting::OutRate(rate))?))
-    }
-
-    /// Priority of what this end sends: smaller is more urgent, `None` least. While associations of different priority have sent
-    /// to a host within ten seconds, all of this endpoint keep to one pace to it, and the most urgent goes first
-    /// (`docs/protocol/05-flow-rate-congestion.md`, 5.4); [`Config::dscp`](crate::Config::dscp) tells routers.
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone.
-    pub fn set_sort(&self, sort: Option<u16>) -> Result<()> {
-        self.shared
-            .command(|core, now| Ok(core.engine.command().set(now, self.id, Setting::Sort(sort))?))
-    }
-
     // --- What is known ---
 
     /// Counters and estimates of this association.
@@ -364,11 +269,6 @@ impl Stream {
     pub fn stats(&self) -> Result<ContextStats> {
         self.shared
             .look(|core| Ok(core.engine.settled().context(self.id)?.stats()))
-    }
-
-    /// Octets written that the peer's host has not acknowledged, those that have not left among them.
-    pub fn unacknowledged(&self) -> u64 {
-        self.shared.look(|core| core.unacknowledged(self.id))
     }
 
     /// Whether the peer's address has shown that it receives what is sent there (§7.3). Until then anybody may

@@ -10,7 +10,7 @@ use std::fmt;
 use bytes::Bytes;
 use xtp_engine::Confirm;
 
-use super::Stream;
+use super::{Stream, StreamTuning};
 use crate::error::Result;
 use crate::mark::Mark;
 
@@ -79,7 +79,7 @@ impl Pool {
 }
 
 /// A sender with a fixed number of buffers, which it retains until they are acknowledged.
-/// Made by [`Stream::retained`].
+/// Made by [`StreamTuning::retained`].
 ///
 /// Nothing is copied: a buffer is lent to the association and comes back as the same memory. Dropping the sender
 /// takes nothing back: what was submitted is still sent.
@@ -88,7 +88,7 @@ pub struct Retained<'a> {
     pool: Pool,
 }
 
-impl Stream {
+impl<'a> StreamTuning<'a> {
     /// A sender with `count` (at least 1; 0 is taken as 1) buffers of `octets` each. Memory is taken as buffers are
     /// asked for. What is out counts against the writer's
     /// [`send_capacity`](xtp_engine::Tuning::send_capacity): with less than `count` times `octets` of it,
@@ -112,7 +112,7 @@ impl Stream {
     ///
     /// let client = Endpoint::client()?;
     /// let stream = client.open(server.local_addr(), paradigm::stream(100))?;
-    /// let mut sender = stream.retained(4, 50_000);
+    /// let mut sender = stream.tuning().retained(4, 50_000);
     /// let mut buffer = sender.buffer()?;
     /// for number in 0..10 {
     ///     buffer.resize(50_000, number);
@@ -124,9 +124,9 @@ impl Stream {
     /// assert_eq!(receiving.join().unwrap()?, 500_000);
     /// # Ok::<(), xtp::Error>(())
     /// ```
-    pub fn retained(&self, count: usize, octets: usize) -> Retained<'_> {
+    pub fn retained(self, count: usize, octets: usize) -> Retained<'a> {
         Retained {
-            stream: self,
+            stream: self.stream,
             pool: Pool::new(count, octets),
         }
     }
@@ -182,7 +182,7 @@ impl Retained<'_> {
     /// As [`Stream::confirm`], with the stream's write timeout for each buffer.
     pub fn finish(mut self) -> Result<Vec<Vec<u8>>> {
         while let Some(mark) = self.pool.oldest() {
-            self.stream.wait_mark(mark)?;
+            mark.wait(self.stream.write_timeout.get())?;
             self.pool.retire();
         }
         Ok(self.pool.into_free())
@@ -190,7 +190,7 @@ impl Retained<'_> {
 
     fn make_way(&mut self) -> Result<()> {
         while let Some(mark) = self.pool.in_the_way() {
-            self.stream.wait_mark(mark)?;
+            mark.wait(self.stream.write_timeout.get())?;
             self.pool.retire();
         }
         Ok(())

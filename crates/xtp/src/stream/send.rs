@@ -1,17 +1,16 @@
 //! Sending: owned memory without a copy, messages, tags, and the variants that do not wait.
 
 use bytes::Bytes;
-use xtp_engine::Confirm;
 
 use super::Stream;
 use crate::core::ops;
 use crate::error::{Error, Result};
-use crate::frames::{FrameBuffer, FrameBytes, Owner};
+use crate::frames::{FrameBytes, Owner};
 
 impl Stream {
     /// Sends all of `data` without copying it; waits for room, not for confirmation. What it accepts leaves within
     /// this call as far as credit, rate and window allow; but short pieces that come quickly one after the other are copied and
-    /// gathered for a moment ([`set_nodelay`](Self::set_nodelay)).
+    /// gathered for a moment ([`set_nodelay`](super::StreamTuning::set_nodelay)).
     ///
     /// # Errors
     /// [`Error::Closed`] if the association is over, [`Error::Command`] if the writer was closed or the peer
@@ -44,31 +43,6 @@ impl Stream {
         })
     }
 
-    /// Lends `buffer` to the association, without a copy, and gives it back when the peer's host has acknowledged all
-    /// of it: the same allocation, ready to be filled again.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send) and [`confirm`](Self::confirm); the buffer then stays with the association, which
-    /// frees it when it is done.
-    pub fn send_lent(&self, buffer: Vec<u8>) -> Result<Vec<u8>> {
-        let data = Bytes::from(buffer);
-        self.send_all(data.clone(), false)?;
-        self.confirm(Confirm::Received)?;
-        // Acknowledged octets are released by the queue: this is the last owner, and nothing is copied.
-        Ok(Vec::from(data))
-    }
-
-    /// Sends `data` and returns when the peer's host has acknowledged all of it, so that the caller may reuse the
-    /// memory and knows that it arrived. Borrowed memory cannot outlive its lender without `unsafe`, which this crate
-    /// does not have, so this copies once; [`send_lent`](Self::send_lent) does not.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send) and [`confirm`](Self::confirm).
-    pub fn send_scoped(&self, data: &[u8]) -> Result<()> {
-        self.send_all(Bytes::copy_from_slice(data), false)?;
-        self.confirm(Confirm::Received)
-    }
-
     /// Sends one message: `data` with its last octet marked as the end.
     ///
     /// # Errors
@@ -82,80 +56,19 @@ impl Stream {
         self.send_all(data, true)
     }
 
-    /// Memory for `octets` octets, laid out for the packets this association sends at present.
-    ///
-    /// ```
-    /// use std::io::Write;
-    /// use xtp::{Config, Endpoint, paradigm};
-    ///
-    /// let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
-    /// let listener = server.listen_streams(100)?;
-    /// let receiving = std::thread::spawn(move || -> xtp::Result<usize> {
-    ///     let message = listener.accept()?.into_stream().recv_message()?;
-    ///     Ok(message.map_or(0, |message| message.len()))
-    /// });
-    ///
-    /// let client = Endpoint::client()?;
-    /// let stream = client.open(server.local_addr(), paradigm::stream(100))?;
-    /// let mut buffer = stream.frame_buffer(100_000)?;
-    /// // Or `read_from` a file, or frame by frame in place (`unfilled`).
-    /// buffer.write_all(&[7; 100_000]).unwrap();
-    /// let data = buffer.freeze();
-    /// stream.send_frames_message(&data)?;
-    /// stream.close()?;
-    /// assert_eq!(receiving.join().unwrap()?, 100_000);
-    /// // Everything is acknowledged: the memory can be filled again.
-    /// assert!(data.reclaim().is_ok());
-    /// # Ok::<(), xtp::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`packet_payload`](Self::packet_payload).
-    pub fn frame_buffer(&self, octets: usize) -> Result<FrameBuffer> {
-        Ok(FrameBuffer::new(self.packet_payload()?, octets))
-    }
-
-    /// Octets of data a full packet of this association carries at present. It grows while the path is explored, from 1 KB
-    /// or so to what the path carries.
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone.
-    pub fn packet_payload(&self) -> Result<usize> {
-        self.shared
-            .command(|core, _| Ok(core.engine.settled().context(self.id)?.packet_payload()))
-    }
-
-    /// As [`send`](Self::send), from memory with room for headers: full packets leave from where they lie, without having
-    /// been gathered.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub fn send_frames(&self, data: &FrameBytes) -> Result<()> {
-        self.send_framed(data, false)
-    }
-
-    /// As [`send_message`](Self::send_message), from memory with room for headers.
-    ///
-    /// # Errors
-    /// As [`send_message`](Self::send_message).
-    pub fn send_frames_message(&self, data: &FrameBytes) -> Result<()> {
-        refuse_empty(data.len())?;
-        self.send_framed(data, true)
-    }
-
     /// This association, as the owner of memory.
     pub(crate) fn as_owner(&self) -> Owner {
         Owner::new(&self.shared, self.id)
     }
 
-    fn send_framed(&self, data: &FrameBytes, eom: bool) -> Result<()> {
+    pub(super) fn send_framed(&self, data: &FrameBytes, eom: bool) -> Result<()> {
         let mut data = data.to_framed(self.as_owner());
         self.wait("sending", self.write_timeout.get(), |core, now, id| {
             ops::send_frames(core, now, id, &mut data, eom)
         })
     }
 
-    fn send_all(&self, mut data: Bytes, eom: bool) -> Result<()> {
+    pub(super) fn send_all(&self, mut data: Bytes, eom: bool) -> Result<()> {
         self.wait("sending", self.write_timeout.get(), |core, now, id| {
             ops::send(core, now, id, &mut data, eom)
         })
@@ -241,15 +154,6 @@ impl Stream {
         self.wait("sending", self.write_timeout.get(), |core, now, id| {
             ops::send_tagged(core, now, id, &mut tag, &mut data)
         })
-    }
-
-    /// Octets that [`try_send`](Self::try_send) would accept now.
-    ///
-    /// # Errors
-    /// [`Error::Command`] if the association is gone.
-    pub fn writable(&self) -> Result<u64> {
-        self.shared
-            .command(|core, _| Ok(core.engine.settled().context(self.id)?.writable()))
     }
 }
 

@@ -51,6 +51,7 @@ mod matching;
 mod reach;
 mod retained;
 mod stream;
+mod tuning;
 
 pub use endpoint::Endpoint;
 pub use group::{Cast, GroupListener, Subscription};
@@ -59,6 +60,7 @@ pub use mark::Mark;
 pub use matching::PostedReceive;
 pub use retained::Retained;
 pub use stream::Stream;
+pub use tuning::StreamTuning;
 
 use std::future::{Future, poll_fn};
 use std::sync::Arc;

@@ -3,24 +3,24 @@
 use bytes::Bytes;
 use xtp_engine::Confirm;
 
-use super::{Stream, ask};
+use super::{Stream, StreamTuning, ask};
 use crate::core::ops;
 use crate::error::Result;
 use crate::mark::Mark;
 use crate::stream::Pool;
 
 /// A sender with a fixed number of buffers, which it retains until they are acknowledged.
-/// Made by [`Stream::retained`]. See [`crate::Retained`].
+/// Made by [`StreamTuning::retained`]. See [`crate::Retained`].
 pub struct Retained<'a> {
     stream: &'a Stream,
     pool: Pool,
 }
 
-impl Stream {
-    /// A sender with `count` buffers of `octets` each. See [`crate::Stream::retained`].
-    pub fn retained(&self, count: usize, octets: usize) -> Retained<'_> {
+impl<'a> StreamTuning<'a> {
+    /// A sender with `count` buffers of `octets` each. See [`crate::tuning::StreamTuning::retained`].
+    pub fn retained(self, count: usize, octets: usize) -> Retained<'a> {
         Retained {
-            stream: self,
+            stream: self.stream,
             pool: Pool::new(count, octets),
         }
     }

@@ -9,14 +9,13 @@ use std::time::Duration;
 
 use ::tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use bytes::Bytes;
-use xtp_engine::{CloseReason, Confirm, ContextStats, ErrorControl, Rate, TaggedMessage, Time};
+use xtp_engine::{CloseReason, Confirm, ContextStats, TaggedMessage, Time};
 
 use super::mark::Mark;
 use super::{ask, ask_once, within};
 use crate::chunk::{CHUNK, Chunk};
 use crate::core::{Core, ops};
 use crate::error::{Error, Result};
-use crate::frames::FrameBytes;
 use crate::stream::{COURTESY, refuse_empty, unless_refused};
 
 /// A full-duplex association: octets, messages, or both. See [`crate::Stream`].
@@ -40,7 +39,7 @@ impl Stream {
         &self.inner
     }
 
-    fn ask<'a, T: 'a>(
+    pub(super) fn ask<'a, T: 'a>(
         &'a self,
         question: impl FnMut(&mut Core, Time) -> Poll<Result<T>> + 'a,
     ) -> impl Future<Output = Result<T>> + 'a {
@@ -124,27 +123,6 @@ impl Stream {
         Ok(())
     }
 
-    /// Sends memory with room for headers. Cancelling it sends a prefix.
-    ///
-    /// # Errors
-    /// As [`crate::Stream::send_frames`].
-    pub async fn send_frames(&self, data: &FrameBytes) -> Result<()> {
-        let (id, mut data) = (self.inner.id(), data.to_framed(self.inner.as_owner()));
-        self.ask(move |core, now| ops::send_frames(core, now, id, &mut data, false))
-            .await
-    }
-
-    /// As one message. Cancelling it sends a prefix, whose message does not end.
-    ///
-    /// # Errors
-    /// As [`crate::Stream::send_frames_message`].
-    pub async fn send_frames_message(&self, data: &FrameBytes) -> Result<()> {
-        refuse_empty(data.len())?;
-        let (id, mut data) = (self.inner.id(), data.to_framed(self.inner.as_owner()));
-        self.ask(move |core, now| ops::send_frames(core, now, id, &mut data, true))
-            .await
-    }
-
     /// Binds an out-of-band tag to the next octet sent. Cancel-safe.
     ///
     /// # Errors
@@ -182,13 +160,6 @@ impl Stream {
     pub async fn recv_chunks(&self, chunks: &mut Vec<Chunk>, max: usize) -> Result<usize> {
         let id = self.inner.id();
         self.ask(move |core, now| ops::chunks(core, now, id, max, chunks))
-            .await
-    }
-
-    /// As [`crate::Stream::recv_trains`].
-    pub async fn recv_trains(&self, chunks: &mut Vec<Chunk>, max: usize) -> Result<usize> {
-        let id = self.inner.id();
-        self.ask(move |core, now| ops::trains(core, now, id, max, chunks))
             .await
     }
 
@@ -230,14 +201,6 @@ impl Stream {
         self.inner.mark(what).map(Mark::new)
     }
 
-    /// A mark at a stream offset, without asking the peer for anything.
-    ///
-    /// # Errors
-    /// As [`crate::Stream::mark_at`].
-    pub fn mark_at(&self, offset: u64, what: Confirm) -> Result<Mark> {
-        self.inner.mark_at(offset, what).map(Mark::new)
-    }
-
     /// Waits until everything sent so far is confirmed. Cancel-safe.
     ///
     /// # Errors
@@ -246,14 +209,6 @@ impl Stream {
         let id = self.inner.id();
         self.ask(move |core, now| ops::uncork(core, now, id)).await?;
         self.mark(what)?.wait(None).await
-    }
-
-    /// As [`crate::Stream::set_nodelay`].
-    ///
-    /// # Errors
-    /// As [`crate::Stream::set_nodelay`].
-    pub fn set_nodelay(&self, nodelay: bool) -> Result<()> {
-        self.inner.set_nodelay(nodelay)
     }
 
     /// Ends this end's stream after everything sent. Cancel-safe.
@@ -332,38 +287,6 @@ impl Stream {
         unless_refused(within("closing", Some(COURTESY.min(deadline)), over).await)
     }
 
-    /// Switches this reader between selective retransmission and go-back-N.
-    ///
-    /// # Errors
-    /// As [`crate::Stream::set_error_control`].
-    pub fn set_error_control(&self, kind: ErrorControl) -> Result<()> {
-        self.inner.set_error_control(kind)
-    }
-
-    /// Limits what the peer may send from now on.
-    ///
-    /// # Errors
-    /// As [`crate::Stream::set_in_rate`].
-    pub fn set_in_rate(&self, rate: Rate) -> Result<()> {
-        self.inner.set_in_rate(rate)
-    }
-
-    /// Limits what this end sends from now on.
-    ///
-    /// # Errors
-    /// As [`crate::Stream::set_out_rate`].
-    pub fn set_out_rate(&self, rate: Rate) -> Result<()> {
-        self.inner.set_out_rate(rate)
-    }
-
-    /// Priority of what this end sends.
-    ///
-    /// # Errors
-    /// As [`crate::Stream::set_sort`].
-    pub fn set_sort(&self, sort: Option<u16>) -> Result<()> {
-        self.inner.set_sort(sort)
-    }
-
     fn poll_with<T>(
         &self,
         context: &mut Context<'_>,
@@ -398,7 +321,7 @@ impl AsyncRead for Stream {
 }
 
 impl AsyncWrite for &Stream {
-    /// Copies once and sends at once, unless short writes come quickly ([`set_nodelay`](Stream::set_nodelay)).
+    /// Copies once and sends at once, unless short writes come quickly ([`set_nodelay`](super::StreamTuning::set_nodelay)).
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
         let id = self.inner.id();
         self.poll_with(context, |core, now| ops::write_or_wait(core, now, id, octets))

@@ -206,7 +206,7 @@ impl XtpMesh {
             let stream = association.stream();
             match stream.try_recv_message() {
                 Ok(Some(octets)) => {
-                    let more = self.associations == Use::Link && stream.readable()? > 0;
+                    let more = self.associations == Use::Link && stream.tuning().readable()? > 0;
                     let own = matches!(association.held, Held::Own(_));
                     self.took(at, Message::read(&octets, self.size)?, arrived);
                     if self.associations == Use::Message || (self.associations == Use::Call && own) {

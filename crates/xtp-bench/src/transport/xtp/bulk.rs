@@ -55,14 +55,14 @@ fn client(job: &Job) -> Worked<Outcome> {
         let mut messages = framed(&stream, job)?;
         'turns: loop {
             // The path is explored while it is used.
-            if stream.packet_payload()? > messages[0].packet() {
+            if stream.tuning().packet_payload()? > messages[0].packet() {
                 messages = framed(&stream, job)?;
             }
             for message in &messages {
                 if !sending.more() {
                     break 'turns;
                 }
-                stream.send_frames(message)?;
+                stream.tuning().send_frames(message)?;
             }
         }
     }
@@ -80,7 +80,7 @@ fn client(job: &Job) -> Worked<Outcome> {
 fn framed(stream: &Stream, job: &Job) -> Worked<Vec<FrameBytes>> {
     let size = usize::try_from(job.size)?;
     let message = || {
-        let mut buffer = stream.frame_buffer(size)?;
+        let mut buffer = stream.tuning().frame_buffer(size)?;
         buffer.read_from(&mut repeat(7))?;
         Ok(buffer.freeze())
     };
@@ -114,7 +114,7 @@ fn server(job: &Job, console: &mut Console) -> Worked<Outcome> {
     }
     let reads = job.transport == super::FRESH.name;
     let mut chunks = Vec::new();
-    while stream.recv_trains(&mut chunks, READ)? > 0 {
+    while stream.tuning().recv_trains(&mut chunks, READ)? > 0 {
         let octets = chunks.drain(..).map(|chunk| match chunk {
             Chunk::Data { bytes, .. } => {
                 if reads {

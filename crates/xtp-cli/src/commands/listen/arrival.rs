@@ -83,6 +83,7 @@ impl Arrival {
         let _ = self
             .incoming
             .stream()
+            .tuning()
             .set_in_rate(common.rate().unwrap_or_default());
     }
 

@@ -239,7 +239,7 @@ async fn write_some(
             way.note_sent(none_is_none(taken)?);
         }
         7 => {
-            let corked = stream.as_sync().cork();
+            let corked = stream.as_sync().tuning().cork();
             corked.map_err(std::io::Error::from)?;
             burst(world, stream, way, total, rng).await?;
             (&mut &*stream).flush().await?;
@@ -249,7 +249,7 @@ async fn write_some(
             }
         }
         8 => {
-            let nodelay = stream.set_nodelay(rng.percent(40));
+            let nodelay = stream.tuning().set_nodelay(rng.percent(40));
             nodelay.map_err(std::io::Error::from)?;
         }
         _ => world.sleep(rng.pick(&[1_000, 200_000, 3_000_000])).await,
@@ -330,7 +330,7 @@ async fn read_some(world: &World, stream: &Stream, way: &Octets, rng: &mut Rng) 
             Some(count) => count.map_err(std::io::Error::from)?,
             None => return Ok(true),
         },
-        _ => match giving_up(patience, stream.recv_trains(&mut chunks, most)).await {
+        _ => match giving_up(patience, stream.tuning().recv_trains(&mut chunks, most)).await {
             Some(count) => count.map_err(std::io::Error::from)?,
             None => return Ok(true),
         },

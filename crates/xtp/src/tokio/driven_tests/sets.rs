@@ -106,7 +106,7 @@ impl Server {
     }
 
     fn readable(&self) -> impl Iterator<Item = u64> {
-        let readable = |member: &Member| member.stream.readable().is_ok_and(|octets| octets > 0);
+        let readable = |member: &Member| member.stream.tuning().readable().is_ok_and(|octets| octets > 0);
         let members = self.members.iter();
         members
             .filter(move |(_, member)| readable(member))
