@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use xtp_wire::{
-    Body, HEADER_LEN, Header, Options, Packet, Protection, Run, Writer, XDATA_HEAD_LEN, XdataHead,
+    Body, HEADER_LEN, Header, Options, Packet, Protection, Run, PacketWriter, XDATA_HEAD_LEN, XdataHead,
     parse_head, seal,
 };
 
@@ -104,7 +104,7 @@ fn xdata(octets: &[u8]) {
     assert_eq!(data, segment);
     assert_eq!(data.sequence_len(), octets.len() - XDATA_HEAD_LEN);
     let mut again = octets.to_vec();
-    let mut writer = Writer::begin(packet.header, &mut again).expect("as long as a head");
+    let mut writer = PacketWriter::begin(packet.header, &mut again).expect("as long as a head");
     let written = writer
         .segment(|rest| control.encode_xdata(delay_us, rest))
         .and_then(|()| data.tag.map_or(Ok(()), |tag| writer.tag(tag)))

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::hystart::{HyStart, Pace};
+use super::hystart::{HyStart, WindowGrowth};
 use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Lost};
 use xtp_core::Time;
 
@@ -82,9 +82,9 @@ impl Cubic {
 
     fn slow_start(&mut self, ack: Ack) {
         let growth = match self.hystart.on_ack(ack.now, ack.rtt, ack.srtt) {
-            Pace::Full => ack.octets,
-            Pace::Divided(part) => ack.octets / part,
-            Pace::Stop => {
+            WindowGrowth::Full => ack.octets,
+            WindowGrowth::Divided(part) => ack.octets / part,
+            WindowGrowth::Stop => {
                 self.threshold = self.window;
                 self.w_max = self.window;
                 return;

@@ -16,7 +16,7 @@ const CAREFUL_DIVISOR: u64 = 4;
 
 /// What the window may do.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Pace {
+pub(super) enum WindowGrowth {
     /// Grow by what was acknowledged.
     Full,
     /// Grow by a part of it.
@@ -38,7 +38,12 @@ pub(super) struct HyStart {
 
 impl HyStart {
     /// An acknowledgement in slow start.
-    pub(super) fn on_ack(&mut self, now: Time, rtt: Option<Duration>, srtt: Option<Duration>) -> Pace {
+    pub(super) fn on_ack(
+        &mut self,
+        now: Time,
+        rtt: Option<Duration>,
+        srtt: Option<Duration>,
+    ) -> WindowGrowth {
         if let Some(srtt) = srtt
             && self.round_ends.is_none_or(|end| end <= now)
         {
@@ -58,9 +63,9 @@ impl HyStart {
             }
         }
         match self.careful {
-            None => Pace::Full,
-            Some((_, rounds)) if rounds < CAREFUL_ROUNDS => Pace::Divided(CAREFUL_DIVISOR),
-            Some(_) => Pace::Stop,
+            None => WindowGrowth::Full,
+            Some((_, rounds)) if rounds < CAREFUL_ROUNDS => WindowGrowth::Divided(CAREFUL_DIVISOR),
+            Some(_) => WindowGrowth::Stop,
         }
     }
 

@@ -67,7 +67,7 @@ pub struct Lost {
 
 /// A packet with data leaves.
 #[derive(Copy, Clone, Debug)]
-pub struct Sent {
+pub struct SentPacket {
     /// When.
     pub now: Time,
     /// Its number.
@@ -108,7 +108,7 @@ pub trait Controller {
     /// Largest data segment from now on, octets.
     fn set_segment(&mut self, maxdata: u32);
     /// A packet with data leaves.
-    fn on_sent(&mut self, _sent: Sent) {}
+    fn on_sent(&mut self, _sent: SentPacket) {}
     /// The user, the credit or a rate keeps more from leaving while so many octets are in flight.
     fn on_app_limited(&mut self, _in_flight: u64) {}
     /// Nothing is in flight, and what is not needed to go on can be forgotten.
@@ -121,7 +121,7 @@ pub trait Controller {
 
 /// A controller by kind.
 #[derive(Clone, Debug)]
-pub enum Control {
+pub enum CongestionControl {
     /// No controller.
     Fixed(Fixed),
     /// RFC 9438.
@@ -132,7 +132,7 @@ pub enum Control {
     Kdd(Box<Kdd>),
 }
 
-impl Control {
+impl CongestionControl {
     /// A fresh controller. `Auto` must have been resolved by the caller, who knows the path; it is taken as `Model`.
     pub fn new(kind: CongestionKind, segment: u32) -> Self {
         match kind {
@@ -169,15 +169,15 @@ impl Control {
 macro_rules! each {
     ($control:expr, $inner:ident => $call:expr) => {
         match $control {
-            Control::Fixed($inner) => $call,
-            Control::Cubic($inner) => $call,
-            Control::Model($inner) => $call,
-            Control::Kdd($inner) => $call,
+            CongestionControl::Fixed($inner) => $call,
+            CongestionControl::Cubic($inner) => $call,
+            CongestionControl::Model($inner) => $call,
+            CongestionControl::Kdd($inner) => $call,
         }
     };
 }
 
-impl Controller for Control {
+impl Controller for CongestionControl {
     fn window(&self) -> u64 {
         each!(self, inner => inner.window())
     }
@@ -230,7 +230,7 @@ impl Controller for Control {
         each!(self, inner => inner.set_segment(maxdata));
     }
 
-    fn on_sent(&mut self, sent: Sent) {
+    fn on_sent(&mut self, sent: SentPacket) {
         each!(self, inner => inner.on_sent(sent));
     }
 

@@ -11,12 +11,12 @@ const LOST: Lost = Lost {
     gaps: 1,
 };
 
-fn cubic() -> Control {
-    Control::new(CongestionKind::Cubic, SEGMENT)
+fn cubic() -> CongestionControl {
+    CongestionControl::new(CongestionKind::Cubic, SEGMENT)
 }
 
 /// An acknowledgement of a full window's worth of octets.
-fn ack(control: &Control, now: Time, octets: u64) -> Ack {
+fn ack(control: &CongestionControl, now: Time, octets: u64) -> Ack {
     let in_flight_before = control.window();
     Ack {
         now,
@@ -30,7 +30,7 @@ fn ack(control: &Control, now: Time, octets: u64) -> Ack {
 }
 
 /// One round trip, acknowledged in quarters.
-fn round(control: &mut Control, now: &mut Time) {
+fn round(control: &mut CongestionControl, now: &mut Time) {
     let window = control.window();
     for _ in 0..4 {
         *now = *now + RTT / 4;
@@ -40,13 +40,13 @@ fn round(control: &mut Control, now: &mut Time) {
 }
 
 /// Loss of something sent just now.
-fn lose(control: &mut Control, now: Time) {
+fn lose(control: &mut CongestionControl, now: Time) {
     control.on_loss(now, now, LOST, control.window());
 }
 
 #[test]
 fn fixed_never_limits() {
-    let mut control = Control::new(CongestionKind::Fixed, SEGMENT);
+    let mut control = CongestionControl::new(CongestionKind::Fixed, SEGMENT);
     let mut now = Time::ZERO;
     round(&mut control, &mut now);
     lose(&mut control, now);
@@ -63,7 +63,7 @@ fn fixed_never_limits() {
 
 #[test]
 fn starts_with_ten_packets_and_doubles() {
-    let mut control = Control::new(CongestionKind::Cubic, SEGMENT);
+    let mut control = CongestionControl::new(CongestionKind::Cubic, SEGMENT);
     let mut now = Time::ZERO;
     assert_eq!(control.window(), 10_000);
     for expected in [20_000, 40_000, 80_000] {
@@ -178,7 +178,7 @@ fn fast_convergence_lowers_the_plateau() {
             now = now + RTT;
             lose(&mut control, now);
         }
-        let Control::Cubic(inner) = control else {
+        let CongestionControl::Cubic(inner) = control else {
             panic!("not cubic")
         };
         inner.plateau()
@@ -218,7 +218,7 @@ fn growing_delay_ends_slow_start() {
 fn no_growth_unless_the_window_is_the_limit() {
     let mut control = cubic();
     let mut now = Time::from_nanos(1);
-    let limited = |control: &mut Control, now: Time| {
+    let limited = |control: &mut CongestionControl, now: Time| {
         let full = ack(control, now, 5_000);
         control.on_ack(Ack {
             app_limited: true,

@@ -140,7 +140,7 @@ impl Framed {
         while at < range.end.min(self.len) {
             let until = self.frame_end(at).min(range.end);
             let from = (self.from + at) % self.payload;
-            out.push(Bytes::from_owner(Part {
+            out.push(Bytes::from_owner(FramePart {
                 frames: self.frames.clone(),
                 index: (self.from + at) / self.payload,
                 octets: from..from + (until - at),
@@ -151,13 +151,13 @@ impl Framed {
 }
 
 /// A part of one frame, which keeps the memory alive.
-struct Part {
+struct FramePart {
     frames: Arc<dyn Frames>,
     index: usize,
     octets: Range<usize>,
 }
 
-impl AsRef<[u8]> for Part {
+impl AsRef<[u8]> for FramePart {
     fn as_ref(&self) -> &[u8] {
         &self.frames.frame(self.index)[self.octets.clone()]
     }

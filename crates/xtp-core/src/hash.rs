@@ -123,13 +123,13 @@ pub fn address_octets(ip: IpAddr) -> [u8; 16] {
 
 /// A UDP source in 24 octets, without the flow label (two packets of one peer may differ in it).
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Source {
+pub struct UdpSource {
     octets: [u8; 16],
     scope: u32,
     port: u16,
 }
 
-impl From<SocketAddr> for Source {
+impl From<SocketAddr> for UdpSource {
     fn from(address: SocketAddr) -> Self {
         let scope = match address {
             SocketAddr::V4(_) => 0,
@@ -143,7 +143,7 @@ impl From<SocketAddr> for Source {
     }
 }
 
-impl Hash for Source {
+impl Hash for UdpSource {
     /// Three words: this runs for every packet of an association without key exchange.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let whole = u128::from_le_bytes(self.octets);

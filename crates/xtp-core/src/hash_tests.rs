@@ -3,9 +3,9 @@
 use core::hash::{BuildHasher, Hasher};
 use core::net::SocketAddr;
 
-use super::{KeyedState, Source, address_octets};
+use super::{KeyedState, UdpSource, address_octets};
 
-fn source(text: &str) -> Source {
+fn source(text: &str) -> UdpSource {
     text.parse::<SocketAddr>().expect("an address").into()
 }
 
@@ -28,8 +28,8 @@ fn the_flow_label_is_no_part_of_a_source() {
     let mut labelled = plain;
     labelled.set_flowinfo(5);
     assert_eq!(
-        Source::from(SocketAddr::V6(plain)),
-        Source::from(SocketAddr::V6(labelled))
+        UdpSource::from(SocketAddr::V6(plain)),
+        UdpSource::from(SocketAddr::V6(labelled))
     );
 }
 

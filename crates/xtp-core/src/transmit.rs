@@ -75,14 +75,14 @@ pub enum Piece {
     },
     /// Packets of equal size, each a header of the arena and a part of what is lent: [`TransmitBatch::for_each_part`]
     /// tells them apart.
-    Run(Run),
+    Run(HeaderRun),
     /// The same, and the payload lies in frames.
     Framed(FramedRun),
 }
 
 /// Packets whose headers lie side by side in the arena, and their payload in [`TransmitBatch::lent`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct HeaderRun {
     /// Where the first header lies in the arena.
     pub heads: usize,
     /// Octets of a header.
@@ -227,7 +227,7 @@ impl TransmitBatch {
                     from,
                     len,
                 },
-                Piece::Run(run) => Piece::Run(Run {
+                Piece::Run(run) => Piece::Run(HeaderRun {
                     heads: run.heads + arena,
                     of: run.of + lent,
                     ..run
@@ -363,7 +363,7 @@ impl TransmitBatch {
         let (mut from, mut done) = (0, 0);
         while done < count {
             let first = self.pieces.len();
-            let mut run = Run {
+            let mut run = HeaderRun {
                 heads: heads_at + done * head,
                 head,
                 of,

@@ -5,7 +5,7 @@ use core::net::SocketAddr;
 use hashbrown::hash_map::Entry;
 use smallvec::SmallVec;
 
-use xtp_core::hash::{KeyedMap, KeyedState, Source, give_back};
+use xtp_core::hash::{KeyedMap, KeyedState, UdpSource, give_back};
 
 /// Contexts of one peer address that are found by [`Demux::by_peer`]. Contexts beyond it are found by their keys
 /// only: "port unreachable" then does not hasten their end, their timers decide. Bounds the scan of a removal.
@@ -17,10 +17,10 @@ const FRESH: usize = 32;
 /// The tables OWN and FOREIGN, and the contexts of each peer address.
 pub(crate) struct Demux {
     own: KeyedMap<u64, u32>,
-    foreign: KeyedMap<(Source, u64), u32>,
-    peers: KeyedMap<Source, SmallVec<[u32; 4]>>,
+    foreign: KeyedMap<(UdpSource, u64), u32>,
+    peers: KeyedMap<UdpSource, SmallVec<[u32; 4]>>,
     /// The newest contexts, not yet in `peers`.
-    fresh: Vec<(Source, u32)>,
+    fresh: Vec<(UdpSource, u32)>,
 }
 
 impl Demux {
@@ -84,9 +84,9 @@ impl Demux {
 
     /// Takes `slot` from the contexts of `peer`. False if it was not among them.
     pub(crate) fn remove_peer(&mut self, peer: SocketAddr, slot: u32) -> bool {
-        let peer = Source::from(peer);
+        let peer = UdpSource::from(peer);
         // The slot first: it is in one list only.
-        let found = |(its, at): &(Source, u32)| *at == slot && *its == peer;
+        let found = |(its, at): &(UdpSource, u32)| *at == slot && *its == peer;
         if let Some(at) = self.fresh.iter().rposition(found) {
             self.fresh.swap_remove(at);
             return true;
@@ -108,7 +108,7 @@ impl Demux {
     /// The contexts whose peer has this address and port, [`PEER_LIMIT`] and the newest few at most, in no particular
     /// order.
     pub(crate) fn by_peer(&self, peer: SocketAddr) -> impl Iterator<Item = u32> + '_ {
-        let peer = Source::from(peer);
+        let peer = UdpSource::from(peer);
         let settled = self.peers.get(&peer).into_iter().flatten().copied();
         let fresh = self.fresh.iter().filter(move |(its, _)| *its == peer);
         settled.chain(fresh.map(|(_, slot)| *slot))

@@ -40,5 +40,5 @@ pub use xtp_congestion::CongestionKind;
 pub use xtp_core::frames::{Framed, Frames};
 pub use xtp_core::path::{BASE_DATAGRAM, LEAST_DATAGRAM};
 pub use xtp_core::recv::octets::Octets;
-pub use xtp_core::transmit::{Datagram, Ecn, Failure, FramedRun, Piece, Run, Train, TransmitBatch};
+pub use xtp_core::transmit::{Datagram, Ecn, Failure, FramedRun, HeaderRun, Piece, Train, TransmitBatch};
 pub use xtp_core::{Rate, Time};

@@ -1,7 +1,9 @@
 //! The numbers an association ended with: what its end says to whatever comes late (§6.8), made from what was sent last.
 
 use xtp_core::transmit::TransmitBatch;
-use xtp_wire::{CONTROL_LEN, Control, Format, Header, Key, Options, Protection, Writer, serial_gt, size};
+use xtp_wire::{
+    CONTROL_LEN, Control, Format, Header, Key, Options, PacketWriter, Protection, serial_gt, size,
+};
 
 /// Octets of the packet that says them.
 pub(crate) const FINAL_OCTETS: usize = size::packet(CONTROL_LEN);
@@ -55,7 +57,7 @@ impl TimeWait {
             alloc: self.alloc,
             echo: self.echo.unwrap_or(0),
         };
-        let said = |packet: &mut Writer<'_>| packet.segment(|rest| control.encode(rest));
+        let said = |packet: &mut PacketWriter<'_>| packet.segment(|rest| control.encode(rest));
         out.write_exactly::<FINAL_OCTETS, _>(header, protection, said, [])
     }
 

@@ -3,7 +3,7 @@
 use zerocopy::big_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::{EncodeError, WireError};
 
 const NULL: u8 = 0;
@@ -12,7 +12,7 @@ const IPV6: u8 = 6;
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-struct Prefix {
+struct AddressPrefix {
     length: U16,
     domain: u8,
     format: u8,
@@ -78,13 +78,13 @@ impl Address {
     }
 
     fn split(octets: &[u8]) -> Option<(Self, &[u8])> {
-        let (prefix, _): (Prefix, _) = take(octets)?;
+        let (prefix, _): (AddressPrefix, _) = take(octets)?;
         let length = usize::from(prefix.length.get());
         if length < 8 || !length.is_multiple_of(8) {
             return None;
         }
         let (segment, rest) = octets.split_at_checked(length)?;
-        let (contents, domain) = (&segment[size_of::<Prefix>()..], prefix.domain);
+        let (contents, domain) = (&segment[size_of::<AddressPrefix>()..], prefix.domain);
         let address = match prefix.format {
             NULL if length == 8 => Self::Null { domain },
             IPV4 => {
@@ -169,8 +169,8 @@ impl Address {
             Self::Ipv6 { .. } => 40,
             Self::Other { .. } => return Err(EncodeError::UnsupportedFormat),
         };
-        let mut writer = Cursor::new(out);
-        writer.put(&Prefix {
+        let mut writer = EncodeCursor::new(out);
+        writer.put(&AddressPrefix {
             length: U16::new(length),
             domain: self.domain(),
             format: self.format(),

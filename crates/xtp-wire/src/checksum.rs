@@ -123,7 +123,7 @@ pub(crate) fn verifies(header: &[u8; HEADER_LEN], payload: &[u8]) -> bool {
 }
 
 /// Computes the check field of a packet that lies there, and writes it to octets 16..18: for whoever changed octets of it.
-/// Packets are made by [`Writer`](crate::Writer).
+/// Packets are made by [`PacketWriter`](crate::PacketWriter).
 ///
 /// `packet` holds the header and as much of what follows as lies beside it; `payload` are the pieces that
 /// follow logically. What is beyond `dlen` octets after the header (padding) is not covered; with NOCHECK

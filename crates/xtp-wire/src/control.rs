@@ -4,7 +4,7 @@ use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::EncodeError;
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 
 /// Octets of the common control segment, all of a CNTL packet's payload.
 pub const CONTROL_LEN: usize = 20;
@@ -103,7 +103,7 @@ impl Control {
     /// [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&RawControl::from(*self))?;
         Ok(writer.len())
     }
@@ -115,7 +115,7 @@ impl Control {
     /// [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn encode_xdata(&self, delay_us: u32, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&RawControl::from(*self))?;
         writer.put(&U32::new(delay_us))?;
         Ok(writer.len())
@@ -130,7 +130,7 @@ impl Control {
         if xkey >> 63 != 0 {
             return Err(EncodeError::Invalid);
         }
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&RawControl::from(*self))?;
         writer.put(&U32::ZERO)?;
         writer.put(&U64::new(xkey))?;

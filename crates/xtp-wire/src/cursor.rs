@@ -11,12 +11,12 @@ pub(crate) fn take<T: FromBytes>(octets: &[u8]) -> Option<(T, &[u8])> {
 }
 
 /// Appends to a caller's buffer and remembers how far it got.
-pub(crate) struct Cursor<'b> {
+pub(crate) struct EncodeCursor<'b> {
     out: &'b mut [u8],
     at: usize,
 }
 
-impl<'b> Cursor<'b> {
+impl<'b> EncodeCursor<'b> {
     #[inline]
     pub(crate) const fn new(out: &'b mut [u8]) -> Self {
         Self { out, at: 0 }

@@ -2,7 +2,7 @@
 
 use zerocopy::big_endian::U64;
 
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::{EncodeError, Options, WireError};
 
 /// Octets of a tag.
@@ -58,7 +58,7 @@ impl<'a> DataSegment<'a> {
     /// [`EncodeError::BufferTooSmall`].
     #[inline]
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         if let Some(tag) = self.tag {
             writer.put(&U64::new(tag))?;
         }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use zerocopy::big_endian::U32;
 
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::{EncodeError, WireError};
 
 /// Octets of a DIAG payload before its text.
@@ -169,7 +169,7 @@ impl<'a> Diag<'a> {
     ///
     /// [`EncodeError::BufferTooSmall`].
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&[U32::new(self.code), U32::new(self.val)])?;
         writer.put(self.text.as_bytes())?;
         Ok(writer.len())

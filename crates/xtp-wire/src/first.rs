@@ -1,6 +1,6 @@
 //! The payload of FIRST: for whom, on what terms, and the first data (§1.3).
 
-use crate::cursor::Cursor;
+use crate::cursor::EncodeCursor;
 use crate::{Address, DataSegment, EncodeError, Options, Traffic, WireError};
 
 /// The payload of a FIRST packet.
@@ -52,7 +52,7 @@ impl<'a> First<'a> {
     ///
     /// Those of [`Address::encode`], [`Traffic::encode`] and [`DataSegment::encode`].
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.segment(|rest| self.address.encode(rest))?;
         writer.segment(|rest| self.traffic.encode(rest))?;
         writer.segment(|rest| self.data.encode(rest))?;

@@ -5,7 +5,7 @@ use zerocopy::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::control::RawControl;
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::{Control, DELAY_NONE, EncodeError, WireError};
 
 /// Octets before the blocks.
@@ -173,7 +173,7 @@ impl<'a> Gnack<'a> {
         if !self.has_sound_blocks() {
             return Err(EncodeError::Invalid);
         }
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&RawGnack {
             control: self.control.into(),
             count: u16::try_from(self.blocks.len())

@@ -128,7 +128,7 @@ impl Header {
         crate::size::packet(self.dlen as usize)
     }
 
-    /// Writes the header, the check field as given; [`Writer`](crate::Writer) puts in the right one.
+    /// Writes the header, the check field as given; [`PacketWriter`](crate::PacketWriter) puts in the right one.
     #[inline]
     pub fn encode(&self, out: &mut [u8; HEADER_LEN]) {
         for (place, word) in out.as_chunks_mut::<8>().0.iter_mut().zip(self.words()) {

@@ -74,8 +74,8 @@
 //!
 //! # Data that stays where it is
 //!
-//! A packet is written by [`Writer`], whole ([`Packet::encode`]) or part by part: segments go to one small buffer, and
-//! the pieces of payload, wherever they lie, are shown to [`Writer::finish`], which puts in length and check field. With
+//! A packet is written by [`PacketWriter`], whole ([`Packet::encode`]) or part by part: segments go to one small buffer, and
+//! the pieces of payload, wherever they lie, are shown to [`PacketWriter::finish`], which puts in length and check field. With
 //! [`Protection::Header`] they are not read. The headers of many packets of plain data are [`write_run`]'s.
 //!
 //! Big-endian throughout, span edges included. Section numbers (§3.5) are those of `docs/protocol`.
@@ -149,7 +149,7 @@ pub use token::{TOKEN_LEN, Token};
 pub use traffic::{
     BASIC_TRAFFIC_LEN, BasicTraffic, Caps, EXTENDED_TRAFFIC_LEN, ExtendedTraffic, NO_TRAFFIC_LEN, Traffic,
 };
-pub use writer::{Protection, Writer, heads_len, write_run};
+pub use writer::{PacketWriter, Protection, heads_len, write_run};
 pub use xcntl::{XCNTL_LEN, Xcntl, XcntlFlags};
 
 /// The UDP port an endpoint listens on unless told otherwise (36 is XTP's IP protocol number).

@@ -4,12 +4,12 @@ use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use crate::control::{RawControl, TCNTL_LEN, XDATA_LEN};
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::spans::ECNTL_LEN;
 use crate::token::Token;
 use crate::{
     Address, CONTROL_LEN, Control, DataSegment, Diag, EncodeError, First, Format, Gnack, HEADER_LEN, Header,
-    Options, Parity, Path, Protection, Spans, Traffic, WireError, Writer, Xcntl, checksum,
+    Options, PacketWriter, Parity, Path, Protection, Spans, Traffic, WireError, Xcntl, checksum,
 };
 
 #[derive(FromBytes, Immutable, KnownLayout, Unaligned)]
@@ -151,7 +151,7 @@ impl<'a> Packet<'a> {
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
         let length = self.encoded_len();
         let out = out.get_mut(..length).ok_or(EncodeError::BufferTooSmall)?;
-        let mut writer = Writer::begin(self.header, out)?;
+        let mut writer = PacketWriter::begin(self.header, out)?;
         writer.body(&self.body)?;
         writer.padding(self.payload_len() - self.body.encoded_len())?;
         let written = writer.finish(Protection::of(self.header.options), [])?;
@@ -300,7 +300,7 @@ impl<'a> Body<'a> {
     ///
     /// Those of the segments.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         match self {
             Self::First(first) => return first.encode(out),
             Self::Data(data) => return data.encode(out),

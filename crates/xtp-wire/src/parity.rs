@@ -4,7 +4,7 @@
 use zerocopy::big_endian::{U16, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::{EncodeError, WireError};
 
 /// Octets before the coded symbol.
@@ -104,7 +104,7 @@ impl<'a> Parity<'a> {
         if !self.has_whole_symbol() || !self.is_a_row() {
             return Err(EncodeError::Invalid);
         }
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&RawParity {
             k: self.k.into(),
             row: self.row.into(),

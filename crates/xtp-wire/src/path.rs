@@ -3,7 +3,7 @@
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::{EncodeError, WireError};
 
 /// Octets of a PATH payload without padding.
@@ -67,7 +67,7 @@ impl Path {
     ///
     /// [`EncodeError::BufferTooSmall`].
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&RawPath {
             kind: self.kind as u8,
             reserved: [0; 3],

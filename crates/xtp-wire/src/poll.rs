@@ -3,7 +3,7 @@
 use zerocopy::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::{EncodeError, WireError};
 
 /// Octets of the tail.
@@ -86,7 +86,7 @@ impl GroupPoll {
         if self.remainder >= self.modulus {
             return Err(EncodeError::Invalid);
         }
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&RawPoll {
             modulus: self.modulus.into(),
             remainder: self.remainder.into(),

@@ -6,7 +6,7 @@ use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::control::RawControl;
-use crate::cursor::Cursor;
+use crate::cursor::EncodeCursor;
 use crate::{Control, EncodeError, WireError};
 
 /// Octets of one span.
@@ -118,7 +118,7 @@ impl<'a> Spans<'a> {
     ///
     /// [`EncodeError::BufferTooSmall`].
     pub fn encode(self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(self.0)?;
         Ok(writer.len())
     }
@@ -132,7 +132,7 @@ impl<'a> Spans<'a> {
     pub fn encode_ecntl(self, control: Control, out: &mut [u8]) -> Result<usize, EncodeError> {
         self.check_beyond(control.rseq)?;
         let count = u32::try_from(self.len()).map_err(|_| EncodeError::TooLong)?;
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&RawControl::from(control))?;
         writer.put(&U32::new(count))?;
         writer.put(self.0)?;

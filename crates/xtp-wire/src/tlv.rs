@@ -5,7 +5,7 @@ use core::iter::FusedIterator;
 use zerocopy::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::parity::{DESCRIPTOR_LEN, PARITY_LEN};
 use crate::token::TOKEN_LEN;
 use crate::{EncodeError, Parity, Token, WireError};
@@ -310,14 +310,14 @@ impl<'a> Tlv<'a> {
     /// than [`MAX_NAME_LEN`].
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
         let length = U16::new(u16::try_from(self.value_len()).map_err(|_| EncodeError::TooLong)?);
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&[U16::new(self.kind()), length])?;
         self.put_value(&mut writer)?;
         writer.zeros(self.encoded_len() - writer.len())?;
         Ok(writer.len())
     }
 
-    fn put_value(&self, writer: &mut Cursor<'_>) -> Result<(), EncodeError> {
+    fn put_value(&self, writer: &mut EncodeCursor<'_>) -> Result<(), EncodeError> {
         match *self {
             Self::Pad(length) => writer.zeros(length.into()),
             Self::Token(token) => writer.segment(|rest| token.encode(rest)),

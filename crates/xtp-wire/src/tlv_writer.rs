@@ -1,18 +1,18 @@
 //! Making TLVs and extended traffic specifiers (§1.7.1, padding §7.3).
 
-use crate::cursor::Cursor;
+use crate::cursor::EncodeCursor;
 use crate::tlv::TLV_HEADER_LEN;
 use crate::traffic::EXTENDED_TRAFFIC_LEN;
 use crate::{EncodeError, ExtendedTraffic, Tlv, Tlvs};
 
 /// Writes TLVs into a caller's buffer, to be put into [`ExtendedTraffic::tlvs`].
-pub struct TlvWriter<'b>(Cursor<'b>);
+pub struct TlvWriter<'b>(EncodeCursor<'b>);
 
 impl<'b> TlvWriter<'b> {
     /// Begins at the front of `out`.
     #[must_use]
     pub const fn new(out: &'b mut [u8]) -> Self {
-        Self(Cursor::new(out))
+        Self(EncodeCursor::new(out))
     }
 
     /// Adds one.
@@ -38,7 +38,7 @@ impl<'b> TlvWriter<'b> {
 }
 
 /// The extended specifier itself ends on eight wherever its TLVs do.
-fn pad_to_eight(writer: &mut Cursor<'_>) -> Result<(), EncodeError> {
+fn pad_to_eight(writer: &mut EncodeCursor<'_>) -> Result<(), EncodeError> {
     while !writer.len().is_multiple_of(8) {
         writer.segment(|rest| Tlv::Pad(0).encode(rest))?;
     }
@@ -115,7 +115,7 @@ impl<'a> ExtendedTrafficBuilder<'a> {
     /// [`EncodeError::BufferTooSmall`]; [`EncodeError::TooLong`] above 65 535 octets; those of
     /// [`Tlv::encode`].
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         self.fixed.put_fixed(self.encoded_len(), &mut writer)?;
         writer.put(self.fixed.tlvs.octets())?;
         for tlv in &self.tlvs[..self.count] {

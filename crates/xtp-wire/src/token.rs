@@ -4,7 +4,7 @@ use zerocopy::big_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::EncodeError;
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 
 /// Octets of a token.
 pub const TOKEN_LEN: usize = 24;
@@ -63,7 +63,7 @@ impl Token {
     ///
     /// [`EncodeError::BufferTooSmall`].
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&RawToken {
             epoch: self.epoch,
             kind: self.kind,

@@ -4,7 +4,7 @@ use bitflags::bitflags;
 use zerocopy::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::{EncodeError, Tlvs, WireError};
 
 const NONE: u8 = 0x00;
@@ -49,7 +49,7 @@ bitflags! {
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub(crate) struct Prefix {
+pub(crate) struct TrafficPrefix {
     length: U16,
     service: u8,
     format: u8,
@@ -133,16 +133,16 @@ impl ExtendedTraffic<'_> {
     ///
     /// [`EncodeError::BufferTooSmall`]; [`EncodeError::TooLong`] above 65 535 octets.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         self.put_fixed(self.encoded_len(), &mut writer)?;
         writer.put(self.tlvs.octets())?;
         Ok(writer.len())
     }
 
     /// The 48 octets before the TLVs, for a specifier of `length` octets.
-    pub(crate) fn put_fixed(&self, length: usize, writer: &mut Cursor<'_>) -> Result<(), EncodeError> {
+    pub(crate) fn put_fixed(&self, length: usize, writer: &mut EncodeCursor<'_>) -> Result<(), EncodeError> {
         let length = U16::new(u16::try_from(length).map_err(|_| EncodeError::TooLong)?);
-        writer.put(&Prefix {
+        writer.put(&TrafficPrefix {
             length,
             service: self.service,
             format: EXTENDED,
@@ -188,9 +188,9 @@ impl<'a> Traffic<'a> {
     }
 
     fn split(octets: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let (prefix, _): (Prefix, _) = take(octets)?;
+        let (prefix, _): (TrafficPrefix, _) = take(octets)?;
         let (segment, rest) = octets.split_at_checked(prefix.length.get().into())?;
-        let contents = segment.get(size_of::<Prefix>()..)?;
+        let contents = segment.get(size_of::<TrafficPrefix>()..)?;
         let service = prefix.service;
         let traffic = match prefix.format {
             NONE if segment.len() == NO_TRAFFIC_LEN => Self::None { service },
@@ -241,10 +241,10 @@ impl<'a> Traffic<'a> {
     /// [`EncodeError::BufferTooSmall`]; [`EncodeError::UnsupportedFormat`] for [`Unknown`](Self::Unknown);
     /// [`EncodeError::TooLong`] above 65 535 octets.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         match self {
             Self::None { service } => {
-                writer.put(&Prefix {
+                writer.put(&TrafficPrefix {
                     length: U16::new(8),
                     service: *service,
                     format: NONE,
@@ -252,7 +252,7 @@ impl<'a> Traffic<'a> {
                 writer.zeros(4)?;
             }
             Self::Basic(basic) => {
-                writer.put(&Prefix {
+                writer.put(&TrafficPrefix {
                     length: U16::new(24),
                     service: basic.service,
                     format: BASIC,

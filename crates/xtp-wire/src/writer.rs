@@ -4,7 +4,7 @@
 //! and the check field come from what was written. Payload may lie elsewhere and leave as another piece of the datagram.
 
 use crate::checksum::Checksum;
-use crate::cursor::Cursor;
+use crate::cursor::EncodeCursor;
 use crate::{Body, EncodeError, HEADER_LEN, Header, Options};
 
 /// What of a packet its check field covers (§1.4).
@@ -41,7 +41,7 @@ impl Protection {
 /// A packet that is being written to the front of a caller's buffer.
 ///
 /// ```
-/// use xtp_wire::{Control, Format, Header, Key, Options, Packet, Protection, Writer};
+/// use xtp_wire::{Control, Format, Header, Key, Options, Packet, Protection, PacketWriter};
 ///
 /// let header = Header {
 ///     key: Key::returned(7),
@@ -54,19 +54,19 @@ impl Protection {
 ///     seq: 0,
 /// };
 /// let mut datagram = [0; 64];
-/// let mut packet = Writer::begin(header, &mut datagram)?;
+/// let mut packet = PacketWriter::begin(header, &mut datagram)?;
 /// packet.segment(|rest| Control::default().encode(rest))?;
 /// let length = packet.finish(Protection::Packet, [])?;
 /// assert_eq!(Packet::parse(&datagram[..length])?.header.dlen, 20);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Writer<'b> {
+pub struct PacketWriter<'b> {
     header: Header,
     head: &'b mut [u8; HEADER_LEN],
-    body: Cursor<'b>,
+    body: EncodeCursor<'b>,
 }
 
-impl<'b> Writer<'b> {
+impl<'b> PacketWriter<'b> {
     /// What stands where a header is going to be, for who has no room but what was put there.
     pub const BLANK: [u8; HEADER_LEN] = [0; HEADER_LEN];
 
@@ -81,7 +81,7 @@ impl<'b> Writer<'b> {
         Ok(Self {
             header,
             head,
-            body: Cursor::new(rest),
+            body: EncodeCursor::new(rest),
         })
     }
 
@@ -98,7 +98,7 @@ impl<'b> Writer<'b> {
         Ok(Self {
             header,
             head,
-            body: Cursor::full(body),
+            body: EncodeCursor::full(body),
         })
     }
 

@@ -28,7 +28,7 @@ fn header(format: Format, options: Options) -> Header {
 /// An XDATA packet whose data lie in `pieces`, all octets side by side.
 fn xdata(options: Options, tag: Option<u64>, pieces: &[&[u8]], protection: Protection) -> Vec<u8> {
     let mut out = [0xee; 200];
-    let mut packet = Writer::begin(header(Format::Xdata, options), &mut out).unwrap();
+    let mut packet = PacketWriter::begin(header(Format::Xdata, options), &mut out).unwrap();
     packet.segment(|rest| CONTROL.encode_xdata(12, rest)).unwrap();
     if let Some(tag) = tag {
         packet.tag(tag).unwrap();
@@ -77,9 +77,9 @@ fn a_packet_in_parts_is_the_whole_packet() {
 fn a_packet_like_another_has_its_body_and_a_header_of_its_own() {
     let tagged = xdata(Options::EOM, Some(9), &[b"hello"], Protection::Packet);
     let (parsed, body) = Header::split(&tagged).unwrap();
-    let mut again = [&Writer::BLANK[..], body].concat();
+    let mut again = [&PacketWriter::BLANK[..], body].concat();
     let other = Header { sync: 10, ..parsed };
-    let length = Writer::over(other, &mut again)
+    let length = PacketWriter::over(other, &mut again)
         .unwrap()
         .finish(Protection::Packet, [])
         .unwrap();
@@ -97,7 +97,7 @@ fn a_body_says_what_the_packet_is() {
         nonce: 4,
     };
     let mut out = [0xee; 100];
-    let mut packet = Writer::begin(header(Format::Cntl, Options::empty()), &mut out).unwrap();
+    let mut packet = PacketWriter::begin(header(Format::Cntl, Options::empty()), &mut out).unwrap();
     packet.body(&Body::Path(path)).unwrap();
     packet.padding(12).unwrap();
     let length = packet.finish(Protection::Packet, []).unwrap();
@@ -110,7 +110,7 @@ fn a_body_says_what_the_packet_is() {
 #[test]
 fn what_stands_already_is_not_written_again() {
     let mut out = [0xee; HEADER_LEN + 12];
-    let mut packet = Writer::begin(header(Format::Path, Options::empty()), &mut out).unwrap();
+    let mut packet = PacketWriter::begin(header(Format::Path, Options::empty()), &mut out).unwrap();
     packet.standing(12).unwrap();
     assert_eq!(packet.standing(1).err(), Some(EncodeError::BufferTooSmall));
     assert_eq!(packet.finish(Protection::Packet, []), Ok(HEADER_LEN + 12));
@@ -122,10 +122,10 @@ fn what_finds_no_room_is_an_error() {
     let header = header(Format::Cntl, Options::empty());
     let mut short = [0; HEADER_LEN - 1];
     let no_room = Some(EncodeError::BufferTooSmall);
-    assert_eq!(Writer::begin(header, &mut short).err(), no_room);
-    assert_eq!(Writer::over(header, &mut short).err(), no_room);
+    assert_eq!(PacketWriter::begin(header, &mut short).err(), no_room);
+    assert_eq!(PacketWriter::over(header, &mut short).err(), no_room);
     let mut out = [0; HEADER_LEN + 19];
-    let mut packet = Writer::begin(header, &mut out).unwrap();
+    let mut packet = PacketWriter::begin(header, &mut out).unwrap();
     assert_eq!(packet.segment(|rest| CONTROL.encode(rest)).err(), no_room);
     assert_eq!(packet.octets(&[0; 20]).err(), no_room);
     assert_eq!(packet.padding(20).err(), no_room);
@@ -151,7 +151,7 @@ fn headers_of_a_run_are_those_of_its_packets() {
                 seq: first.seq + (index * len) as u64,
                 ..first
             };
-            let packet = Writer::begin(header, &mut expected).unwrap();
+            let packet = PacketWriter::begin(header, &mut expected).unwrap();
             packet.finish(protection, piece(index)).unwrap();
             assert_eq!(head, expected, "number {index}, {protection:?}");
             let datagram = [head, &piece(index).concat()].concat();

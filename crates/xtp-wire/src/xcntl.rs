@@ -5,7 +5,7 @@ use zerocopy::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::control::RawControl;
-use crate::cursor::{Cursor, take};
+use crate::cursor::{EncodeCursor, take};
 use crate::poll::POLL_LEN;
 use crate::{Control, EncodeError, GroupPoll, Spans, WireError};
 
@@ -126,7 +126,7 @@ impl<'a> Xcntl<'a> {
         let mut flags = self.flags;
         flags.set(XcntlFlags::DELIVERED, self.delivered.is_some());
         flags.set(XcntlFlags::POLL, self.poll.is_some());
-        let mut writer = Cursor::new(out);
+        let mut writer = EncodeCursor::new(out);
         writer.put(&RawXcntl {
             control: self.control.into(),
             nspan: u16::try_from(self.spans.len())

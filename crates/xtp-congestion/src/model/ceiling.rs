@@ -15,7 +15,7 @@ const TAKEN_BACK: u64 = 50;
 
 /// What a round says of the queue.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Queue {
+pub(super) enum QueueState {
     /// It overflowed.
     Full,
     /// Nothing waits, nothing is lost.
@@ -39,19 +39,19 @@ impl Ceiling {
     }
 
     /// A round is over; `bandwidth` is what is measured, octets a second.
-    pub(super) fn on_round(&mut self, queue: Queue, bandwidth: u64) {
+    pub(super) fn on_round(&mut self, queue: QueueState, bandwidth: u64) {
         self.rest = self.rest.saturating_sub(1);
         match queue {
-            Queue::Full if self.rest == 0 => {
+            QueueState::Full if self.rest == 0 => {
                 let left = self.of(bandwidth) as f64 * LEFT;
                 self.most = Some(left.max(bandwidth as f64 * LEAST) as u64);
                 self.rest = APART;
             }
-            Queue::Empty => {
+            QueueState::Empty => {
                 let more = self.of(bandwidth).saturating_add(bandwidth / TAKEN_BACK);
                 self.most = self.most.and(Some(more)).filter(|&most| most < bandwidth);
             }
-            Queue::Full | Queue::Between => {}
+            QueueState::Full | QueueState::Between => {}
         }
     }
 

@@ -3,9 +3,9 @@
 use super::*;
 
 /// A ceiling after these rounds at a bandwidth of 100 000; what is cruised at after each.
-fn rounds(queues: &[Queue]) -> Vec<u64> {
+fn rounds(queues: &[QueueState]) -> Vec<u64> {
     let mut ceiling = Ceiling::default();
-    let mut after = |&queue: &Queue| {
+    let mut after = |&queue: &QueueState| {
         ceiling.on_round(queue, 100_000);
         ceiling.of(100_000)
     };
@@ -14,7 +14,7 @@ fn rounds(queues: &[Queue]) -> Vec<u64> {
 
 #[test]
 fn an_overflow_leaves_seven_tenths_and_another_not_less_than_six() {
-    use Queue::{Between, Full};
+    use QueueState::{Between, Full};
     assert_eq!(rounds(&[Between, Full]), [100_000, 70_000]);
     assert_eq!(
         rounds(&[Full, Full, Full, Between, Full]),
@@ -25,7 +25,7 @@ fn an_overflow_leaves_seven_tenths_and_another_not_less_than_six() {
 
 #[test]
 fn rounds_without_a_queue_take_it_back_little_by_little() {
-    use Queue::{Between, Empty, Full};
+    use QueueState::{Between, Empty, Full};
     assert_eq!(
         rounds(&[Full, Between, Empty, Empty, Between]),
         [70_000, 70_000, 72_000, 74_000, 74_000]
@@ -45,7 +45,7 @@ fn rounds_without_a_queue_take_it_back_little_by_little() {
 fn it_falls_with_the_bandwidth_but_not_below_what_came() {
     let lowered = || {
         let mut ceiling = Ceiling::default();
-        ceiling.on_round(Queue::Full, 100_000);
+        ceiling.on_round(QueueState::Full, 100_000);
         ceiling
     };
     for (now, came, left) in [

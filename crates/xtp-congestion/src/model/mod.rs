@@ -20,16 +20,16 @@ use core::time::Duration;
 
 use xtp_wire::size;
 
-use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Lost, Sent};
+use super::{Ack, Controller, INITIAL_PACKETS, LEAST_PACKETS, Lost, SentPacket};
 use bounds::{Bounds, Chance, is_congested, is_heavy};
-use ceiling::{Ceiling, Queue};
+use ceiling::{Ceiling, QueueState};
 use estimate::{Bandwidth, LeastRtt};
-use phase::{Phase, ProbeCycle, View};
+use phase::{ModelPhase, ProbeCycle, View};
 use policer::{Finding, Policer};
-use probe::Probe;
+use probe::BandwidthProbe;
 use round::Round;
 use sampler::Sampler;
-use startup::{Startup, Verdict, floor};
+use startup::{Startup, StartupVerdict, floor};
 use xtp_core::Time;
 use xtp_core::path::rtt::NEAR;
 
@@ -106,7 +106,7 @@ pub struct Model {
     /// Octets a second that arrived in the round before.
     came: u64,
     cycle: ProbeCycle,
-    probe: Probe,
+    probe: BandwidthProbe,
     policer: Policer,
     /// The bandwidth before a test for a policer.
     untested: Bandwidth,
@@ -143,7 +143,7 @@ impl Model {
             ceiling: Ceiling::default(),
             came: 0,
             cycle: ProbeCycle::new(),
-            probe: Probe::default(),
+            probe: BandwidthProbe::default(),
             policer: Policer::default(),
             untested: Bandwidth::default(),
             startled: false,
@@ -157,7 +157,7 @@ impl Model {
 
     /// Whether it sends faster than the path was seen to carry, to see whether it carries more.
     pub(super) fn is_probing(&self) -> bool {
-        matches!(self.cycle.phase, Phase::Startup | Phase::Up)
+        matches!(self.cycle.phase, ModelPhase::Startup | ModelPhase::Up)
     }
 
     /// The least round trip of the path, without a queue.
@@ -202,15 +202,15 @@ impl Model {
 
     fn gain(&self) -> f64 {
         match self.cycle.phase {
-            Phase::Startup => STARTUP_GAIN,
-            Phase::Drain => DRAIN_GAIN,
-            Phase::Up if self.policer.is_known() => POLICED_UP_GAIN,
-            Phase::Up => UP_GAIN,
-            Phase::Down => DOWN_GAIN,
-            Phase::Cruise if self.is_deep() => 1.0,
-            Phase::Cruise if self.policer.is_known() => POLICED_GAIN,
-            Phase::Cruise => (1.0 - SLOWING * self.queue()).max(SLOWEST_GAIN),
-            Phase::Refill | Phase::ProbeRtt => 1.0,
+            ModelPhase::Startup => STARTUP_GAIN,
+            ModelPhase::Drain => DRAIN_GAIN,
+            ModelPhase::Up if self.policer.is_known() => POLICED_UP_GAIN,
+            ModelPhase::Up => UP_GAIN,
+            ModelPhase::Down => DOWN_GAIN,
+            ModelPhase::Cruise if self.is_deep() => 1.0,
+            ModelPhase::Cruise if self.policer.is_known() => POLICED_GAIN,
+            ModelPhase::Cruise => (1.0 - SLOWING * self.queue()).max(SLOWEST_GAIN),
+            ModelPhase::Refill | ModelPhase::ProbeRtt => 1.0,
         }
     }
 
@@ -248,13 +248,13 @@ impl Model {
         self.last_least = round.least;
         self.cycle.on_round();
         self.came = rate;
-        if matches!(self.cycle.phase, Phase::Up | Phase::Down) {
+        if matches!(self.cycle.phase, ModelPhase::Up | ModelPhase::Down) {
             self.probe.came(rate);
         }
-        if self.cycle.phase == Phase::Up {
+        if self.cycle.phase == ModelPhase::Up {
             self.probe.on_round(self.cycle.rounds(), &self.bandwidth);
         }
-        if self.cycle.phase == Phase::Startup {
+        if self.cycle.phase == ModelPhase::Startup {
             self.startup.watch(self.queue_begins, &round, &self.least);
             if !limited {
                 self.startup.on_round(self.bandwidth.get(), &round, &self.least);
@@ -265,8 +265,8 @@ impl Model {
         let waited = queue.is_none_or(|queue| queue > floor(&self.least, 16)) && !usual;
         let far = self.least.get().is_some_and(|least| least >= FAR);
         let verdict = self.startup.judge(self.bandwidth.get(), &round);
-        self.urgent |= far && verdict == Some(Verdict::Open);
-        let wrong = self.was_misled(&round) || verdict == Some(Verdict::Wrong);
+        self.urgent |= far && verdict == Some(StartupVerdict::Open);
+        let wrong = self.was_misled(&round) || verdict == Some(StartupVerdict::Wrong);
         self.endless = far && (self.probe.met_no_end(waited, &self.bandwidth) || wrong);
         // A full bucket lets a probe pass.
         self.endless &= !self.policer.is_known();
@@ -291,7 +291,7 @@ impl Model {
                 self.accused = Some(Accused {
                     bounds: self.bounds,
                     ceiling: self.ceiling,
-                    startup: self.cycle.phase == Phase::Startup,
+                    startup: self.cycle.phase == ModelPhase::Startup,
                     lost: round.lost,
                     came: 0,
                     rounds: 0,
@@ -302,8 +302,8 @@ impl Model {
                 .worth_keeping()
                 .map_or(self.window, |octets| octets.max(self.smallest()));
             match self.cycle.phase {
-                Phase::Startup | Phase::Up | Phase::Refill => {
-                    self.startled = self.cycle.phase == Phase::Startup && !queued && !round.marked;
+                ModelPhase::Startup | ModelPhase::Up | ModelPhase::Refill => {
+                    self.startled = self.cycle.phase == ModelPhase::Startup && !queued && !round.marked;
                     self.startup.end();
                     self.bounds.probe_failed(round.most_in_flight, target);
                 }
@@ -330,8 +330,8 @@ impl Model {
     fn give_way(&mut self, round: &Round, congested: bool, queued: bool) {
         // An overflow after a probe is that probe's; of a link that nobody else uses it takes from nobody.
         let counts = match self.cycle.phase {
-            Phase::Cruise => self.cycle.rounds() >= UNDISTURBED,
-            Phase::Down => self.probe.took(),
+            ModelPhase::Cruise => self.cycle.rounds() >= UNDISTURBED,
+            ModelPhase::Down => self.probe.took(),
             _ => false,
         };
         // A queue that marks is not full yet, and neither jitter nor a policer is a queue.
@@ -339,9 +339,9 @@ impl Model {
         let waited = round.least.map_or(Duration::MAX, |rtt| self.least.excess(rtt));
         let queue = match congested {
             // Giving way would not end a queue that others hold.
-            true if counts && queued && certain && !self.is_deep() => Queue::Full,
-            false if waited <= floor(&self.least, 16).max(self.least.usual()) => Queue::Empty,
-            _ => Queue::Between,
+            true if counts && queued && certain && !self.is_deep() => QueueState::Full,
+            false if waited <= floor(&self.least, 16).max(self.least.usual()) => QueueState::Empty,
+            _ => QueueState::Between,
         };
         self.ceiling.on_round(queue, self.bandwidth.get());
     }
@@ -370,7 +370,7 @@ impl Model {
         let Some(before) = self.accused.take() else { return };
         self.bounds = before.bounds;
         self.ceiling = before.ceiling;
-        if before.startup && self.cycle.phase != Phase::Startup {
+        if before.startup && self.cycle.phase != ModelPhase::Startup {
             self.endless = true;
         }
     }
@@ -384,7 +384,7 @@ impl Model {
             self.round.sample(rtt, waited);
             let seen = self.cycle.seen.map_or(rtt, |seen| seen.min(rtt));
             self.cycle.seen = Some(seen);
-            if self.cycle.phase == Phase::Startup {
+            if self.cycle.phase == ModelPhase::Startup {
                 self.queue_begins = self
                     .startup
                     .on_rtt(self.bandwidth.get(), &self.round, &self.least);
@@ -395,7 +395,7 @@ impl Model {
         };
         // What came in less than a round trip says more about how reports travel than about the path.
         let long_enough = self.least.get().is_none_or(|least| sample.interval >= least);
-        let telling = self.cycle.phase != Phase::Down || !self.probe.was_in_vain();
+        let telling = self.cycle.phase != ModelPhase::Down || !self.probe.was_in_vain();
         if telling && long_enough && (!sample.limited || sample.rate() > self.bandwidth.get()) {
             self.bandwidth.sample(sample.rate().min(self.policer.limit()));
         }
@@ -424,7 +424,7 @@ impl Model {
         };
         let before = self.cycle;
         match self.cycle.step(&view) {
-            Some(Phase::Refill) => {
+            Some(ModelPhase::Refill) => {
                 self.urgent = false;
                 self.startup.settle();
                 self.policer.on_probe();
@@ -433,17 +433,19 @@ impl Model {
                 self.ceiling.follow(before, self.bandwidth.get(), self.came);
                 self.bounds.probe();
             }
-            Some(Phase::Startup) => self.resume_startup(),
-            Some(Phase::Up) => self.probe = Probe::begin(self.queue(), self.came, &self.bandwidth),
-            Some(Phase::Down) => self.probe.end(&mut self.bandwidth),
-            Some(Phase::ProbeRtt) => self.prior_window = self.window,
+            Some(ModelPhase::Startup) => self.resume_startup(),
+            Some(ModelPhase::Up) => {
+                self.probe = BandwidthProbe::begin(self.queue(), self.came, &self.bandwidth)
+            }
+            Some(ModelPhase::Down) => self.probe.end(&mut self.bandwidth),
+            Some(ModelPhase::ProbeRtt) => self.prior_window = self.window,
             _ => {}
         }
-        if before.phase == Phase::ProbeRtt && self.cycle.phase != Phase::ProbeRtt {
+        if before.phase == ModelPhase::ProbeRtt && self.cycle.phase != ModelPhase::ProbeRtt {
             self.least.renew(before.seen, ack.now);
             self.window = self.window.max(self.prior_window);
         }
-        if self.cycle.phase == Phase::Up && !congested {
+        if self.cycle.phase == ModelPhase::Up && !congested {
             self.bounds.raise(in_flight, ack.octets);
         }
     }
@@ -463,7 +465,7 @@ impl Model {
         self.chance = Chance::default();
         self.policer = Policer::default();
         (self.startled, self.burst, self.accused) = (false, false, None);
-        if self.cycle.phase == Phase::ProbeRtt {
+        if self.cycle.phase == ModelPhase::ProbeRtt {
             self.window = self.window.max(self.prior_window);
         }
         self.window = self.window.max(self.initial());
@@ -495,12 +497,12 @@ impl Model {
     fn set_window(&mut self, ack: &Ack) {
         let product = self.product();
         let gain = match self.cycle.phase {
-            Phase::Startup => STARTUP_WINDOW_GAIN,
-            Phase::Up => UP_WINDOW_GAIN,
+            ModelPhase::Startup => STARTUP_WINDOW_GAIN,
+            ModelPhase::Up => UP_WINDOW_GAIN,
             _ => WINDOW_GAIN,
         };
         let slack = match self.cycle.phase {
-            Phase::Startup => 0,
+            ModelPhase::Startup => 0,
             _ => self.slack(),
         };
         let target = product.map_or(u64::MAX, |product| {
@@ -509,18 +511,21 @@ impl Model {
                 .max(self.initial())
         });
         let target = match self.cycle.phase {
-            Phase::Startup => target,
+            ModelPhase::Startup => target,
             _ => target.max(self.cover().saturating_add(slack)),
         };
         let grown = self.window.saturating_add(ack.octets);
         self.window = match self.cycle.phase {
             // It may double; it never falls before the pipe was full.
-            Phase::Startup if self.queue_begins => self.window,
-            Phase::Startup => grown.min(target.max(self.window)),
-            Phase::ProbeRtt => self.little(product.unwrap_or(self.window)),
+            ModelPhase::Startup if self.queue_begins => self.window,
+            ModelPhase::Startup => grown.min(target.max(self.window)),
+            ModelPhase::ProbeRtt => self.little(product.unwrap_or(self.window)),
             _ => grown.min(target),
         };
-        let probing = matches!(self.cycle.phase, Phase::Up | Phase::Refill | Phase::Startup);
+        let probing = matches!(
+            self.cycle.phase,
+            ModelPhase::Up | ModelPhase::Refill | ModelPhase::Startup
+        );
         let bound = self.bounds.get(probing, self.worth_keeping().unwrap_or(0));
         self.window = self.window.min(bound).max(self.smallest());
         if self.window > NEAR_WINDOW && self.least.get().is_some_and(|least| least < NEAR) {
@@ -538,13 +543,13 @@ impl Controller for Model {
         let rtt = rtt?.max(Duration::from_micros(1)).as_secs_f64();
         let bandwidth = self.bandwidth.get();
         let bandwidth = match self.cycle.phase {
-            Phase::Cruise => self.ceiling.of(bandwidth),
+            ModelPhase::Cruise => self.ceiling.of(bandwidth),
             _ => bandwidth,
         };
         let measured = self.gain() * bandwidth as f64;
         let least = match self.cycle.phase {
             // What the first reports say is too little to go by.
-            Phase::Startup => STARTUP_GAIN * self.initial() as f64 / rtt,
+            ModelPhase::Startup => STARTUP_GAIN * self.initial() as f64 / rtt,
             _ => self.smallest() as f64 / rtt / 8.0,
         };
         // The pacer counts headers, too.
@@ -552,7 +557,7 @@ impl Controller for Model {
         Some((measured.max(least) * header) as u64)
     }
 
-    fn on_sent(&mut self, sent: Sent) {
+    fn on_sent(&mut self, sent: SentPacket) {
         self.sampler.on_sent(sent.now, sent.sync, sent.idle);
     }
 

@@ -89,7 +89,7 @@ impl Path {
             self.tokens -= SEGMENT as f64;
             self.sync += 1;
             let (now, sync, idle) = (self.now, self.sync, self.in_flight == 0);
-            self.model.on_sent(Sent { now, sync, idle });
+            self.model.on_sent(SentPacket { now, sync, idle });
             self.in_flight += SEGMENT;
             let queue = self.free.since(now);
             self.longest_queue = self.longest_queue.max(queue);
@@ -163,7 +163,7 @@ fn fills_the_pipe_in_twelve_round_trips_and_leaves_startup() {
     assert!(twelfth > 0.9, "{twelfth}");
     path.run(4 * path.rtt);
     assert!(path.model.startup.is_full());
-    assert_ne!(path.model.cycle.phase, Phase::Startup);
+    assert_ne!(path.model.cycle.phase, ModelPhase::Startup);
 }
 
 #[test]
@@ -407,7 +407,7 @@ fn bursts_round_after_round_do() {
         .flatten()
         .collect();
     path.run(8 * path.rtt);
-    assert_ne!(path.model.cycle.phase, Phase::Startup);
+    assert_ne!(path.model.cycle.phase, ModelPhase::Startup);
 }
 
 #[test]
@@ -442,7 +442,7 @@ proptest! {
             match what {
                 0 | 1 => {
                     sync += 1;
-                    model.on_sent(Sent { now, sync, idle: number % 7 == 0 });
+                    model.on_sent(SentPacket { now, sync, idle: number % 7 == 0 });
                 }
                 2 | 3 => model.on_ack(Ack {
                     now,
@@ -471,7 +471,7 @@ proptest! {
 fn what_was_only_overtaken_is_no_congestion() {
     for (found, surprised) in [(&[5_000, 1][..], false), (&[0], true)] {
         let mut model = Model::new(1_000);
-        model.cycle.phase = Phase::Drain;
+        model.cycle.phase = ModelPhase::Drain;
         model.bounds.probe_failed(20_000, 0);
         model.accused = Some(Accused {
             bounds: Bounds::default(),
@@ -495,7 +495,7 @@ fn cruising(rounds: u64) -> (Model, Round) {
     let mut model = Model::new(SEGMENT as u32);
     model.bandwidth.sample(1_000_000);
     model.least.sample(40 * MS, Time::ZERO);
-    model.cycle.phase = Phase::Cruise;
+    model.cycle.phase = ModelPhase::Cruise;
     (0..rounds).for_each(|_| model.cycle.on_round());
     let mut round = Round::default();
     (0..4).for_each(|_| round.sample(60 * MS, true));
@@ -557,14 +557,14 @@ fn what_is_no_overflow_does_not() {
 fn after_a_probe_only_what_others_lost_by_it_does() {
     let probed = |phase, came: u64| {
         after_overflow(1, |model, _| {
-            model.probe = Probe::begin(0.0, 500_000, &model.bandwidth);
+            model.probe = BandwidthProbe::begin(0.0, 500_000, &model.bandwidth);
             model.probe.came(came);
             model.cycle.phase = phase;
         })
     };
-    assert_eq!(probed(Phase::Down, 560_000), 700_000);
-    assert_eq!(probed(Phase::Down, 510_000), 1_000_000, "it was alone");
-    assert_eq!(probed(Phase::Up, 560_000), 1_000_000, "not over yet");
+    assert_eq!(probed(ModelPhase::Down, 560_000), 700_000);
+    assert_eq!(probed(ModelPhase::Down, 510_000), 1_000_000, "it was alone");
+    assert_eq!(probed(ModelPhase::Up, 560_000), 1_000_000, "not over yet");
 }
 
 #[test]
@@ -572,7 +572,7 @@ fn only_cruising_obeys_and_only_a_round_without_a_queue_takes_it_back() {
     let (mut model, overflow) = cruising(3);
     model.give_way(&overflow, true, true);
     let lowered = model.pacing_rate(Some(40 * MS)).unwrap() as f64;
-    model.cycle.phase = Phase::Refill;
+    model.cycle.phase = ModelPhase::Refill;
     let whole = model.pacing_rate(Some(40 * MS)).unwrap() as f64;
     assert!((0.69..0.71).contains(&(lowered / whole)), "{lowered} of {whole}");
     for (rtt, congested, left) in [(43, false, 700_000), (42, true, 700_000), (42, false, 720_000)] {

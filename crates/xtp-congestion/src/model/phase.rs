@@ -20,7 +20,7 @@ const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 
 /// What the controller is doing.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ModelPhase {
     /// Doubling until the pipe is full.
     Startup,
     /// Emptying the queue that made.
@@ -40,7 +40,7 @@ pub(super) enum Phase {
 /// The cycle.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct ProbeCycle {
-    pub(super) phase: Phase,
+    pub(super) phase: ModelPhase,
     /// When the phase began, and rounds since.
     since: Time,
     rounds: u64,
@@ -85,7 +85,7 @@ pub(super) struct View<'a> {
 impl ProbeCycle {
     pub(super) fn new() -> Self {
         Self {
-            phase: Phase::Startup,
+            phase: ModelPhase::Startup,
             since: Time::ZERO,
             rounds: 0,
             cruise: (CRUISE_ROUNDS, CRUISE_TIME),
@@ -103,13 +103,13 @@ impl ProbeCycle {
         self.rounds
     }
 
-    fn enter(&mut self, phase: Phase, view: &View<'_>) {
+    fn enter(&mut self, phase: ModelPhase, view: &View<'_>) {
         self.phase = phase;
         self.since = view.now;
         self.rounds = 0;
         self.until = None;
         self.seen = None;
-        if phase == Phase::Cruise {
+        if phase == ModelPhase::Cruise {
             // Flows that probe at the same time learn little; chance keeps them apart.
             let mixed = view.chance.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
             let part = mixed as u32 % 1_024;
@@ -129,32 +129,32 @@ impl ProbeCycle {
     }
 
     /// Goes on to the next phase if it is time; the phase entered.
-    pub(super) fn step(&mut self, view: &View<'_>) -> Option<Phase> {
-        if view.least.is_old(view.now) && !matches!(self.phase, Phase::ProbeRtt | Phase::Startup) {
-            self.enter(Phase::ProbeRtt, view);
-            return Some(Phase::ProbeRtt);
+    pub(super) fn step(&mut self, view: &View<'_>) -> Option<ModelPhase> {
+        if view.least.is_old(view.now) && !matches!(self.phase, ModelPhase::ProbeRtt | ModelPhase::Startup) {
+            self.enter(ModelPhase::ProbeRtt, view);
+            return Some(ModelPhase::ProbeRtt);
         }
-        if view.endless && !matches!(self.phase, Phase::ProbeRtt | Phase::Startup) {
-            self.enter(Phase::Startup, view);
-            return Some(Phase::Startup);
+        if view.endless && !matches!(self.phase, ModelPhase::ProbeRtt | ModelPhase::Startup) {
+            self.enter(ModelPhase::Startup, view);
+            return Some(ModelPhase::Startup);
         }
         let drain = |phase| match view.congested && !view.queue {
-            true => Phase::Cruise,
+            true => ModelPhase::Cruise,
             false => phase,
         };
         let next = match self.phase {
-            Phase::Startup => view.full.then(|| drain(Phase::Drain)),
-            Phase::Drain | Phase::Down => {
+            ModelPhase::Startup => view.full.then(|| drain(ModelPhase::Drain)),
+            ModelPhase::Drain | ModelPhase::Down => {
                 let done = view.in_flight <= view.product || self.rounds >= MOST_ROUNDS;
-                done.then_some(Phase::Cruise)
+                done.then_some(ModelPhase::Cruise)
             }
-            Phase::Cruise => {
+            ModelPhase::Cruise => {
                 let done = self.rounds >= self.cruise.0 || view.now.since(self.since) >= self.cruise.1;
-                (view.urgent || done && self.rounds > 0).then_some(Phase::Refill)
+                (view.urgent || done && self.rounds > 0).then_some(ModelPhase::Refill)
             }
-            Phase::Refill => (self.rounds >= 1).then_some(Phase::Up),
-            Phase::Up => self.probe_is_over(view).then(|| drain(Phase::Down)),
-            Phase::ProbeRtt => self.probe_rtt(view),
+            ModelPhase::Refill => (self.rounds >= 1).then_some(ModelPhase::Up),
+            ModelPhase::Up => self.probe_is_over(view).then(|| drain(ModelPhase::Down)),
+            ModelPhase::ProbeRtt => self.probe_rtt(view),
         };
         if let Some(next) = next {
             self.enter(next, view);
@@ -181,14 +181,18 @@ impl ProbeCycle {
         lasted && (reached || queue > floor(view.least, 4))
     }
 
-    fn probe_rtt(&mut self, view: &View<'_>) -> Option<Phase> {
+    fn probe_rtt(&mut self, view: &View<'_>) -> Option<ModelPhase> {
         match self.until {
             None if view.in_flight <= view.little || self.rounds >= MOST_ROUNDS => {
                 self.until = Some(view.now + PROBE_RTT_TIME.max(view.least.get().unwrap_or_default()));
                 self.seen = None;
                 None
             }
-            Some(until) if view.now >= until => Some(if view.full { Phase::Refill } else { Phase::Startup }),
+            Some(until) if view.now >= until => Some(if view.full {
+                ModelPhase::Refill
+            } else {
+                ModelPhase::Startup
+            }),
             _ => None,
         }
     }

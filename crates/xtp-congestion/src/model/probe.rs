@@ -21,7 +21,7 @@ const LONGEST: u64 = 6;
 
 /// One probe.
 #[derive(Copy, Clone, Debug, Default)]
-pub(super) struct Probe {
+pub(super) struct BandwidthProbe {
     /// There was a queue before it.
     crowded: bool,
     /// Bandwidth measured in this cycle before it.
@@ -38,7 +38,7 @@ pub(super) struct Probe {
     came: (u64, u64),
 }
 
-impl Probe {
+impl BandwidthProbe {
     /// Begins, with a queue of so many least round trips, after a round in which `came` octets a second arrived.
     pub(super) fn begin(queue: f64, came: u64, bandwidth: &Bandwidth) -> Self {
         let crowded = queue > OTHERS;

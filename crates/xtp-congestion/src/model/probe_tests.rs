@@ -1,7 +1,7 @@
 //! What is kept of a probe, and how long it lasts.
 
 use super::super::estimate::Bandwidth;
-use super::{LONGEST, OTHERS, Probe};
+use super::{BandwidthProbe, LONGEST, OTHERS};
 
 fn measured(rate: u64) -> Bandwidth {
     let mut bandwidth = Bandwidth::default();
@@ -12,7 +12,7 @@ fn measured(rate: u64) -> Bandwidth {
 /// A probe in a crowd that measures these rates after its rounds; how many it lasts, and what is known after it.
 fn probe(start: u64, rates: &[u64]) -> (u64, u64) {
     let mut bandwidth = measured(start);
-    let mut probe = Probe::begin(2.0 * OTHERS, start, &bandwidth);
+    let mut probe = BandwidthProbe::begin(2.0 * OTHERS, start, &bandwidth);
     let mut rounds = 0;
     for rate in rates {
         assert!(probe.goes_on());
@@ -30,7 +30,7 @@ fn probe(start: u64, rates: &[u64]) -> (u64, u64) {
 #[test]
 fn without_a_queue_everything_found_is_kept() {
     let mut bandwidth = measured(100);
-    let mut probe = Probe::begin(OTHERS, 100, &bandwidth);
+    let mut probe = BandwidthProbe::begin(OTHERS, 100, &bandwidth);
     assert!(!probe.goes_on(), "it need not last");
     bandwidth.sample(101);
     probe.on_round(1, &bandwidth);
@@ -57,7 +57,7 @@ fn whoever_has_little_goes_on_while_it_brings_much() {
 fn who_is_alone_takes_nothing_however_fast_it_sends() {
     // A link of half the rate it had when the bandwidth was measured, and a share of a half.
     for (rates, took) in [(&[50, 52, 47][..], false), (&[50, 55, 47], true)] {
-        let mut probe = Probe::begin(0.0, 50, &measured(100));
+        let mut probe = BandwidthProbe::begin(0.0, 50, &measured(100));
         assert!(!probe.took());
         rates.iter().for_each(|&rate| probe.came(rate));
         assert_eq!(probe.took(), took, "{rates:?}");

@@ -18,7 +18,7 @@ const MOST_TRAINS: usize = 4_096;
 
 /// What was known when a train left.
 #[derive(Copy, Clone, Debug)]
-struct Departure {
+struct SendSnapshot {
     /// Sync of its first packet.
     sync: u32,
     time: Time,
@@ -62,7 +62,7 @@ pub(super) struct Sampler {
     /// Until so many octets are delivered samples are limited by something else than the path; 0: they are not.
     limited_until: u64,
     newest_echo: Option<u32>,
-    trains: VecDeque<Departure>,
+    trains: VecDeque<SendSnapshot>,
 }
 
 impl Sampler {
@@ -82,7 +82,7 @@ impl Sampler {
         if self.trains.len() == MOST_TRAINS {
             self.trains.pop_front();
         }
-        self.trains.push_back(Departure {
+        self.trains.push_back(SendSnapshot {
             sync,
             time: now,
             delivered: self.delivered,

@@ -16,7 +16,7 @@ const GROWS: u32 = 50;
 
 /// What the round after packets that waited says: its packets left before that, at nearly three times the bandwidth.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum StartupVerdict {
     /// They waited, too.
     Right,
     /// They did not, and more of them arrived than before.
@@ -51,7 +51,7 @@ impl Startup {
     }
 
     /// A round has ended; what it says about the end of startup, if that is in doubt.
-    pub(super) fn judge(&mut self, bandwidth: u64, round: &Round) -> Option<Verdict> {
+    pub(super) fn judge(&mut self, bandwidth: u64, round: &Round) -> Option<StartupVerdict> {
         let (rounds, then) = self.doubt.as_mut()?;
         // The round in which it ended has the packets whose waiting ended it.
         *rounds += 1;
@@ -63,9 +63,9 @@ impl Startup {
         // One that brought nothing has found the end.
         self.by_waiting = round.mostly_waited() && bandwidth as f64 >= self.began as f64 * GROWTH;
         Some(match grew {
-            _ if round.mostly_waited() => Verdict::Right,
-            true => Verdict::Wrong,
-            false => Verdict::Open,
+            _ if round.mostly_waited() => StartupVerdict::Right,
+            true => StartupVerdict::Wrong,
+            false => StartupVerdict::Open,
         })
     }
 

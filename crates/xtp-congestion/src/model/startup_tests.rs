@@ -54,7 +54,7 @@ fn the_queue_of_others_goes_on_growing() {
 }
 
 /// Ends by packets that wait at this bandwidth, and is judged by two rounds whose packets waited.
-fn end(startup: &mut Startup, bandwidth: u64) -> Option<Verdict> {
+fn end(startup: &mut Startup, bandwidth: u64) -> Option<StartupVerdict> {
     let mut least = LeastRtt::default();
     least.sample(MS * 100, Time::from_nanos(1));
     startup.on_rtt(bandwidth, &round(130), &least);
@@ -66,7 +66,7 @@ fn end(startup: &mut Startup, bandwidth: u64) -> Option<Verdict> {
 fn what_waiting_ended_may_be_wrong_until_a_probe() {
     let mut startup = Startup::default();
     assert!(!startup.was_ended_by_waiting());
-    assert_eq!(end(&mut startup, BANDWIDTH), Some(Verdict::Right));
+    assert_eq!(end(&mut startup, BANDWIDTH), Some(StartupVerdict::Right));
     assert!(startup.was_ended_by_waiting());
     startup.settle();
     assert!(!startup.was_ended_by_waiting());
@@ -77,7 +77,7 @@ fn one_that_went_on_in_vain_has_found_the_end() {
     for (grown, wrong) in [(BANDWIDTH * 2, true), (BANDWIDTH * 6 / 5, false)] {
         let mut startup = Startup::default();
         startup.resume(BANDWIDTH);
-        assert_eq!(end(&mut startup, grown), Some(Verdict::Right));
+        assert_eq!(end(&mut startup, grown), Some(StartupVerdict::Right));
         assert_eq!(startup.was_ended_by_waiting(), wrong);
     }
 }

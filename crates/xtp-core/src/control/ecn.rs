@@ -7,7 +7,7 @@ use crate::fields::Fields;
 const ENOUGH: u32 = 10;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum State {
+enum EcnState {
     Off,
     Testing,
     Capable,
@@ -17,7 +17,7 @@ enum State {
 /// The writer's side: whether to mark, and what the peer's totals mean.
 #[derive(Clone, Debug)]
 pub struct EcnSender {
-    state: State,
+    state: EcnState,
     ect0: u32,
     ect1: u32,
     ce: u32,
@@ -30,7 +30,7 @@ pub struct EcnSender {
 impl EcnSender {
     /// Testing from the first marked packet on; off for good unless `enabled`.
     pub fn new(enabled: bool) -> Self {
-        let state = if enabled { State::Testing } else { State::Off };
+        let state = if enabled { EcnState::Testing } else { EcnState::Off };
         Self {
             state,
             ect0: 0,
@@ -44,8 +44,8 @@ impl EcnSender {
 
     /// The path is another one: test it again.
     pub fn on_path_change(&mut self) {
-        if self.state != State::Off {
-            self.state = State::Testing;
+        if self.state != EcnState::Off {
+            self.state = EcnState::Testing;
             self.acked = 0;
             self.marks = 0;
         }
@@ -77,7 +77,7 @@ impl EcnSender {
             return 0;
         }
         (self.ect0, self.ect1, self.ce) = (ect0, ect1, ce);
-        if !matches!(self.state, State::Testing | State::Capable) {
+        if !matches!(self.state, EcnState::Testing | EcnState::Capable) {
             return 0;
         }
         self.acked = self.acked.saturating_add(newly_acked_packets);
@@ -86,14 +86,18 @@ impl EcnSender {
             // Half of them is enough: packets sent before marking began are acknowledged too. A path that
             // clears or rewrites the field shows (nearly) none.
             self.state = if self.marks >= self.acked / 2 {
-                State::Capable
+                EcnState::Capable
             } else {
-                State::Failed
+                EcnState::Failed
             };
             self.acked = 0;
             self.marks = 0;
         }
-        if self.state == State::Failed { 0 } else { grown[2] }
+        if self.state == EcnState::Failed {
+            0
+        } else {
+            grown[2]
+        }
     }
 
     /// What a data packet that leaves now carries.
@@ -104,8 +108,8 @@ impl EcnSender {
 
     fn codepoint(&self) -> Ecn {
         match self.state {
-            State::Testing | State::Capable => Ecn::Ect0,
-            State::Off | State::Failed => Ecn::NotEct,
+            EcnState::Testing | EcnState::Capable => Ecn::Ect0,
+            EcnState::Off | EcnState::Failed => Ecn::NotEct,
         }
     }
 
@@ -122,7 +126,12 @@ impl EcnSender {
         } = self;
         fields.choice(
             state,
-            &[State::Off, State::Testing, State::Capable, State::Failed],
+            &[
+                EcnState::Off,
+                EcnState::Testing,
+                EcnState::Capable,
+                EcnState::Failed,
+            ],
         );
         for count in [ect0, ect1, ce, acked, marks] {
             fields.small(count);
@@ -133,7 +142,7 @@ impl EcnSender {
     /// Whether the path was found to carry marks.
     #[cfg(test)]
     pub fn is_capable(&self) -> bool {
-        self.state == State::Capable
+        self.state == EcnState::Capable
     }
 }
 

@@ -59,7 +59,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What was seen since the round began.
 #[derive(Clone, Copy, Debug)]
-struct Round {
+struct RouteRound {
     began: Time,
     delivered: u64,
     least: Option<Duration>,
@@ -68,7 +68,7 @@ struct Round {
     held: bool,
 }
 
-impl Round {
+impl RouteRound {
     fn new(began: Time) -> Self {
         Self {
             began,
@@ -82,7 +82,7 @@ impl Round {
 
 /// The way to one host, as all associations with it see it.
 #[derive(Clone, Debug)]
-pub struct Route {
+pub struct HostRoute {
     since: Time,
     /// Urgencies, and when each was used last.
     ranks: SmallVec<[(Option<u16>, Time); 2]>,
@@ -92,7 +92,7 @@ pub struct Route {
     pace: Option<u64>,
     /// What was delivered when a queue began to stand.
     capacity: u64,
-    round: Round,
+    round: RouteRound,
     least: Option<(Duration, Time)>,
     /// Those of the round before.
     last_queue: Duration,
@@ -106,7 +106,7 @@ pub struct Route {
     yielded: Time,
 }
 
-impl Route {
+impl HostRoute {
     /// Nothing is known of it.
     pub fn new(now: Time) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl Route {
             pacer: Pacer::default(),
             pace: None,
             capacity: u64::MAX,
-            round: Round::new(now),
+            round: RouteRound::new(now),
             least: None,
             last_queue: Duration::ZERO,
             last_rate: None,
@@ -195,13 +195,13 @@ impl Route {
         let (lasted, usual) = (now.since(self.round.began), least.max(SHORTEST_ROUND));
         if lasted > usual * MOST_ROUNDS {
             // The host slept, or hardly anything was sent: what came says nothing about the path.
-            self.round = Round::new(now);
+            self.round = RouteRound::new(now);
             return;
         }
         if lasted < usual || self.round.samples < LEAST_SAMPLES {
             return;
         }
-        let round = core::mem::replace(&mut self.round, Round::new(now));
+        let round = core::mem::replace(&mut self.round, RouteRound::new(now));
         if base < NEAR || !self.is_shared(now) || now < self.yielded {
             // A queue to a near peer is its carrier's own, and where all are equal each has its own pace.
             self.set_pace(None);
@@ -254,7 +254,7 @@ impl Route {
         self.set_pace(Some((carried * (1.0 - part.min(MOST_DRAINED))) as u64));
     }
 
-    fn grow(&mut self, round: &Round, rate: u64) {
+    fn grow(&mut self, round: &RouteRound, rate: u64) {
         self.full = 0;
         let Some(pace) = self.pace else {
             return;

@@ -13,7 +13,7 @@ fn ms(count: u64) -> Time {
 
 /// A link with this queue in front of it, to which all that wait send a packet whenever they may; others take the rest.
 struct Link {
-    route: Route,
+    route: HostRoute,
     queue: Duration,
     now: Time,
     link: u64,
@@ -25,7 +25,7 @@ struct Link {
 
 impl Link {
     fn new() -> Self {
-        let mut route = Route::new(Time::ZERO);
+        let mut route = HostRoute::new(Time::ZERO);
         route.note_least(RTT, Time::ZERO);
         Self {
             route,
@@ -71,7 +71,7 @@ impl Link {
 
 #[test]
 fn nobody_is_held_back_where_all_are_equal() {
-    let mut route = Route::new(Time::ZERO);
+    let mut route = HostRoute::new(Time::ZERO);
     route.note_least(RTT, Time::ZERO);
     for at in 0..1_000 {
         route.used(None, ms(at));
@@ -125,7 +125,7 @@ fn a_queue_that_others_hold_is_left_to_them() {
 
 #[test]
 fn near_peers_are_not_held_back() {
-    let mut route = Route::new(Time::ZERO);
+    let mut route = HostRoute::new(Time::ZERO);
     route.note_least(MS / 10, Time::ZERO);
     for at in 0..1_000 {
         route.used(None, ms(at));

@@ -39,7 +39,7 @@ pub fn is_recent(report: Time, patience: Duration, now: Time) -> bool {
 
 /// What becomes of a hint of the carrier.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum HintOutcome {
     /// The peer may still answer.
     Open,
     /// No report came any more: what remains is silence.
@@ -77,11 +77,11 @@ impl Reports {
     }
 
     /// What they mean.
-    pub fn outcome(&self, now: Time) -> Outcome {
+    pub fn outcome(&self, now: Time) -> HintOutcome {
         match is_recent(self.latest, self.patience, now) {
-            _ if now < self.due => Outcome::Open,
-            true => Outcome::Gone,
-            false => Outcome::Void,
+            _ if now < self.due => HintOutcome::Open,
+            true => HintOutcome::Gone,
+            false => HintOutcome::Void,
         }
     }
 }

@@ -8,11 +8,11 @@ const SECOND: Duration = Duration::from_secs(1);
 fn a_hint_of_the_carrier_must_go_on_for_three_seconds() {
     let start = Time::ZERO + SECOND;
     let once = Reports::and(None, Duration::from_millis(1), start);
-    assert_eq!(once.outcome(start + 2 * SECOND), Outcome::Open);
-    assert_eq!(once.outcome(start + 3 * SECOND), Outcome::Void);
+    assert_eq!(once.outcome(start + 2 * SECOND), HintOutcome::Open);
+    assert_eq!(once.outcome(start + 3 * SECOND), HintOutcome::Void);
     let again = Reports::and(Some(once), Duration::from_millis(1), start + SECOND);
     assert_eq!(again.due(), start + 3 * SECOND, "no report prolongs it");
-    assert_eq!(again.outcome(start + 3 * SECOND), Outcome::Gone);
+    assert_eq!(again.outcome(start + 3 * SECOND), HintOutcome::Gone);
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub enum Action {
 }
 
 #[derive(Copy, Clone, Debug)]
-struct Candidate {
+struct CandidatePath {
     address: SocketAddr,
     nonce: u64,
     tries: u8,
@@ -56,7 +56,7 @@ struct Former {
 #[derive(Clone, Debug)]
 pub struct PathValidation {
     peer: SocketAddr,
-    candidate: Option<Candidate>,
+    candidate: Option<CandidatePath>,
     former: Option<Former>,
     distrusted: Option<(SocketAddr, Time)>,
 }
@@ -100,7 +100,7 @@ impl PathValidation {
         }
         let period = rtt.clamp(LEAST_PERIOD, MOST_PERIOD);
         let deadline = now + period * 2;
-        self.candidate = Some(Candidate {
+        self.candidate = Some(CandidatePath {
             address: src,
             nonce,
             tries: 1,

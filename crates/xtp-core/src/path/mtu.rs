@@ -20,7 +20,7 @@ const REST: Duration = Duration::from_secs(600);
 const HOLE_REST: Duration = Duration::from_secs(4);
 
 #[derive(Copy, Clone, Debug)]
-struct Probe {
+struct MtuProbe {
     size: usize,
     tries: u8,
     /// `None`: timed out, to be repeated.
@@ -35,7 +35,7 @@ pub struct MtuSearch {
     local: bool,
     v6: bool,
     current: usize,
-    probe: Option<Probe>,
+    probe: Option<MtuProbe>,
     /// Sizes above this one are known not to fit, until `resume`.
     ceiling: usize,
     resume: Option<Time>,
@@ -99,7 +99,7 @@ impl MtuSearch {
             }
             None => {
                 let size = self.next_size()?;
-                self.probe = Some(Probe {
+                self.probe = Some(MtuProbe {
                     size,
                     tries: 1,
                     deadline,

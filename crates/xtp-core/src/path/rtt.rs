@@ -30,7 +30,7 @@ pub struct Rtt {
     samples: u32,
     /// Packets up to here left before the end of the last silence of the peer, and may have waited for its program.
     held_to: u32,
-    held: Held,
+    held: SilenceSample,
     has_slept: bool,
     /// Packets up to here left before this host slept.
     slept_to: u32,
@@ -38,7 +38,7 @@ pub struct Rtt {
 
 /// What packets that left during a silence of the peer may tell.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-enum Held {
+enum SilenceSample {
     /// None of them is unanswered.
     #[default]
     Nothing,
@@ -59,7 +59,7 @@ impl Rtt {
 
     /// A packet of the peer ended its silence; `sync` is the newest that had left by then.
     pub fn silence_ended(&mut self, sync: u32) {
-        (self.held, self.held_to) = (Held::Counts, sync);
+        (self.held, self.held_to) = (SilenceSample::Counts, sync);
     }
 
     /// This host did not run for a while; `sync` is the newest packet that had left by then.
@@ -76,13 +76,13 @@ impl Rtt {
             return None;
         }
         self.has_slept = false;
-        if self.held != Held::Nothing && serial_gt(echo, self.held_to) {
-            self.held = Held::Nothing;
+        if self.held != SilenceSample::Nothing && serial_gt(echo, self.held_to) {
+            self.held = SilenceSample::Nothing;
         }
         let sample = match self.held {
-            Held::Nothing => sample,
-            Held::Counts => self.held_sample(sample),
-            Held::Counted => return None,
+            SilenceSample::Nothing => sample,
+            SilenceSample::Counts => self.held_sample(sample),
+            SilenceSample::Counted => return None,
         };
         self.sample(sample);
         Some(sample)
@@ -90,7 +90,7 @@ impl Rtt {
 
     #[cold]
     fn held_sample(&mut self, sample: Duration) -> Duration {
-        self.held = Held::Counted;
+        self.held = SilenceSample::Counted;
         sample.min(2 * self.wtimer_base())
     }
 
@@ -188,7 +188,14 @@ impl Rtt {
         for count in [samples, held_to, slept_to] {
             fields.small(count);
         }
-        fields.choice(held, &[Held::Nothing, Held::Counts, Held::Counted]);
+        fields.choice(
+            held,
+            &[
+                SilenceSample::Nothing,
+                SilenceSample::Counts,
+                SilenceSample::Counted,
+            ],
+        );
         fields.flag(has_slept);
     }
 

@@ -15,18 +15,18 @@ const PIECE_COST: usize = 64;
 
 /// The datagram is longer than 1 MiB, or in so many pieces that holding them would cost too much: drop it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct TooLong;
+pub struct OversizedDatagram;
 
 /// What is there from the datagram's first octet on without a hole.
 #[derive(Debug)]
-enum Body {
+enum AssembledOctets {
     /// A single packet, kept by reference.
     One(Bytes),
     /// Several, or one that had to be copied.
     Many(BytesMut),
 }
 
-impl Body {
+impl AssembledOctets {
     fn len(&self) -> usize {
         match self {
             Self::One(bytes) => bytes.len(),
@@ -65,7 +65,7 @@ pub struct Assembly {
     start: u64,
     /// One past the last octet, once known.
     end: Option<u64>,
-    body: Body,
+    body: AssembledOctets,
     /// Packets behind a hole, by their first octet.
     early: BTreeMap<u64, Bytes>,
     early_octets: usize,
@@ -77,7 +77,7 @@ impl Assembly {
         Self {
             start,
             end: None,
-            body: Body::One(Bytes::new()),
+            body: AssembledOctets::One(Bytes::new()),
             early: BTreeMap::new(),
             early_octets: 0,
         }
@@ -88,12 +88,17 @@ impl Assembly {
     ///
     /// # Errors
     ///
-    /// [`TooLong`]: nothing was stored, the datagram is to be dropped.
-    pub fn insert(&mut self, seq: u64, data: Payload<'_>, eom_end: Option<u64>) -> Result<(), TooLong> {
+    /// [`OversizedDatagram`]: nothing was stored, the datagram is to be dropped.
+    pub fn insert(
+        &mut self,
+        seq: u64,
+        data: Payload<'_>,
+        eom_end: Option<u64>,
+    ) -> Result<(), OversizedDatagram> {
         let end = seq.saturating_add(data.len() as u64);
         let longest = self.start.saturating_add(MAX_OCTETS as u64);
         if end > longest || eom_end.is_some_and(|end| end > longest) {
-            return Err(TooLong);
+            return Err(OversizedDatagram);
         }
         self.end = self.end.or(eom_end);
         let next = self.next();
@@ -116,8 +121,8 @@ impl Assembly {
     /// The octets received without a hole from the start on: the datagram, once [complete](Self::is_complete).
     pub fn into_bytes(self) -> Bytes {
         match self.body {
-            Body::One(bytes) => bytes,
-            Body::Many(bytes) => bytes.freeze(),
+            AssembledOctets::One(bytes) => bytes,
+            AssembledOctets::Many(bytes) => bytes.freeze(),
         }
     }
 
@@ -131,14 +136,14 @@ impl Assembly {
     }
 
     /// Of two packets that begin at one octet the longer is kept.
-    fn keep_early(&mut self, seq: u64, data: Payload<'_>) -> Result<(), TooLong> {
+    fn keep_early(&mut self, seq: u64, data: Payload<'_>) -> Result<(), OversizedDatagram> {
         let known = self.early.get(&seq).map(Bytes::len);
         if known.is_some_and(|known| known >= data.len()) {
             return Ok(());
         }
         let held = self.body.len() + self.early_octets - known.unwrap_or(0) + data.len();
         if held > MAX_OCTETS || (known.is_none() && self.early.len() >= MAX_PIECES) {
-            return Err(TooLong);
+            return Err(OversizedDatagram);
         }
         self.early_octets = self.early_octets - known.unwrap_or(0) + data.len();
         self.early.insert(seq, data.into_bytes());

@@ -51,14 +51,17 @@ fn nothing_is_complete_before_the_last_packet_is_known() {
 fn a_datagram_above_the_limit_is_refused_without_being_held() {
     let mut assembly = Assembly::new(9);
     let limit = 9 + MAX_OCTETS as u64;
-    assert_eq!(assembly.insert(limit, Payload::Copy(b"x"), None), Err(TooLong));
+    assert_eq!(
+        assembly.insert(limit, Payload::Copy(b"x"), None),
+        Err(OversizedDatagram)
+    );
     assert_eq!(
         assembly.insert(9, Payload::Copy(b"x"), Some(limit + 1)),
-        Err(TooLong)
+        Err(OversizedDatagram)
     );
     assert_eq!(
         assembly.insert(u64::MAX, Payload::Copy(b"xy"), None),
-        Err(TooLong)
+        Err(OversizedDatagram)
     );
     assert_eq!(assembly.held(), 0);
     assert_eq!(

@@ -14,4 +14,4 @@ mod window;
 pub use assembly::Assembly;
 pub use payload::Payload;
 pub use reassembly::{Item, Reassembly};
-pub use window::{Arrival, ReceiverWindow};
+pub use window::{ReceivedSegment, ReceiverWindow};

@@ -37,12 +37,12 @@ pub(super) struct Ready {
     /// Position and value.
     tags: VecDeque<(u64, u64)>,
     /// What few streams have.
-    rare: Option<Box<Rare>>,
+    rare: Option<Box<ReadyExtras>>,
 }
 
 /// Gaps, and what messages that are handed on need beside the open chunk.
 #[derive(Debug, Default)]
-struct Rare {
+struct ReadyExtras {
     /// Position and length; never adjacent.
     gaps: VecDeque<(u64, u64)>,
     /// The chunk before the open one: who answers a message gives it back only when the answer was acknowledged.

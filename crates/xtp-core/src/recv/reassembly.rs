@@ -73,7 +73,7 @@ pub enum Item {
 }
 
 /// A segment, its tag apart from its octets.
-struct Segment<'a> {
+struct IncomingSegment<'a> {
     seq: u64,
     tag: Option<u64>,
     data: Payload<'a>,
@@ -84,7 +84,7 @@ struct Segment<'a> {
 
 /// Something kept behind a hole.
 #[derive(Debug)]
-struct Piece {
+struct OutOfOrderPiece {
     content: Content,
     /// A message ends behind it.
     eom: bool,
@@ -103,7 +103,7 @@ pub struct Reassembly {
     /// What has arrived beyond a hole: ascending, neither overlapping nor adjacent, all above `next()`.
     spans: VecDeque<(u64, u64)>,
     /// The content of the spans, by position, without overlap.
-    pieces: BTreeMap<u64, Piece>,
+    pieces: BTreeMap<u64, OutOfOrderPiece>,
     piece_octets: u64,
     piece_limit: usize,
     highest: u64,
@@ -188,7 +188,7 @@ impl Reassembly {
     /// Stores a segment of a reliable stream. `seq` is its first octet; a tag occupies the first 8, the data
     /// the rest. Octets that are there already are ignored, `eom` included if the last octet is one of them.
     pub fn insert(&mut self, seq: u64, tag: Option<u64>, data: Payload<'_>, eom: bool) -> Inserted {
-        let Some(segment) = Segment::new(seq, tag, data, eom) else {
+        let Some(segment) = IncomingSegment::new(seq, tag, data, eom) else {
             return Inserted::default();
         };
         if segment.end <= self.next() {
@@ -214,7 +214,7 @@ impl Reassembly {
         if seq <= self.next() {
             return self.insert(seq, tag, data, eom);
         }
-        let dropped = Segment::new(seq, tag, data, eom).map_or(0, |segment| segment.end - seq);
+        let dropped = IncomingSegment::new(seq, tag, data, eom).map_or(0, |segment| segment.end - seq);
         Inserted {
             hole_new: seq > self.highest,
             dropped,
@@ -231,7 +231,8 @@ impl Reassembly {
         data: Payload<'_>,
         eom: bool,
     ) -> Inserted {
-        let Some(segment) = Segment::new(seq, tag, data, eom).filter(|segment| segment.end > self.next())
+        let Some(segment) =
+            IncomingSegment::new(seq, tag, data, eom).filter(|segment| segment.end > self.next())
         else {
             return Inserted::default();
         };
@@ -366,7 +367,7 @@ impl Reassembly {
     }
 
     /// Appends a segment that begins at or below `next()` and ends above; nothing waits behind a hole.
-    fn append(&mut self, segment: Segment<'_>) -> Inserted {
+    fn append(&mut self, segment: IncomingSegment<'_>) -> Inserted {
         let next = self.next();
         let end = segment.end;
         match segment.tag {
@@ -394,7 +395,7 @@ impl Reassembly {
     }
 
     /// Appends a segment that begins at or below `next()` and ends above, and what it joins.
-    fn insert_filling(&mut self, segment: &Segment<'_>) -> Inserted {
+    fn insert_filling(&mut self, segment: &IncomingSegment<'_>) -> Inserted {
         let mut new_octets = 0;
         while self.next() < segment.end {
             let from = self.next();
@@ -415,11 +416,11 @@ impl Reassembly {
     }
 
     /// Appends the octets `next()..until` of a segment.
-    fn append_part(&mut self, segment: &Segment<'_>, until: u64) {
+    fn append_part(&mut self, segment: &IncomingSegment<'_>, until: u64) {
         let ready = &mut self.ready;
         segment.parts(ready.end(), until, |_, part| match part {
-            Part::Tag(tag) => ready.push_tag(tag),
-            Part::Octets(octets) => ready.push(octets),
+            SegmentPart::Tag(tag) => ready.push_tag(tag),
+            SegmentPart::Octets(octets) => ready.push(octets),
         });
     }
 
@@ -456,7 +457,7 @@ impl Reassembly {
     }
 
     /// Stores a segment that begins above `next()`.
-    fn insert_early(&mut self, segment: &Segment<'_>) -> Inserted {
+    fn insert_early(&mut self, segment: &IncomingSegment<'_>) -> Inserted {
         let mut inserted = Inserted {
             hole_new: segment.seq > self.highest,
             ..Inserted::default()
@@ -489,14 +490,14 @@ impl Reassembly {
     }
 
     /// Stores the octets `from..until` of a segment, none of which is there.
-    fn keep_part(&mut self, segment: &Segment<'_>, from: u64, until: u64) {
+    fn keep_part(&mut self, segment: &IncomingSegment<'_>, from: u64, until: u64) {
         let pieces = &mut self.pieces;
         segment.parts(from, until, |seq, part| {
             let content = match part {
-                Part::Tag(tag) => Content::Tag(tag),
-                Part::Octets(octets) => Content::Octets(octets.into_bytes()),
+                SegmentPart::Tag(tag) => Content::Tag(tag),
+                SegmentPart::Octets(octets) => Content::Octets(octets.into_bytes()),
             };
-            pieces.insert(seq, Piece { content, eom: false });
+            pieces.insert(seq, OutOfOrderPiece { content, eom: false });
         });
         if segment.eom
             && until == segment.end
@@ -532,12 +533,12 @@ impl Reassembly {
 }
 
 /// A stretch of a segment.
-enum Part<'a> {
+enum SegmentPart<'a> {
     Tag(u64),
     Octets(Payload<'a>),
 }
 
-impl<'a> Segment<'a> {
+impl<'a> IncomingSegment<'a> {
     /// `None` if it has no octets or lies beyond the greatest position.
     fn new(seq: u64, tag: Option<u64>, data: Payload<'a>, eom: bool) -> Option<Self> {
         let tag_octets = if tag.is_some() { TAG } else { 0 };
@@ -555,18 +556,18 @@ impl<'a> Segment<'a> {
     ///
     /// A part of a tag, which no writer that obeys 20.3 sends apart from the rest, comes as plain octets: so
     /// the stream goes on, and nothing has to be remembered about halves.
-    fn parts(&self, from: u64, until: u64, mut each: impl FnMut(u64, Part<'_>)) {
+    fn parts(&self, from: u64, until: u64, mut each: impl FnMut(u64, SegmentPart<'_>)) {
         let data_start = self.end - self.data.len() as u64;
         if let Some(tag) = self.tag
             && from < data_start
         {
             if from == self.seq && until >= data_start {
-                each(from, Part::Tag(tag));
+                each(from, SegmentPart::Tag(tag));
             } else {
                 let octets = tag.to_be_bytes();
                 let until = until.min(data_start);
                 let part = &octets[(from - self.seq) as usize..(until - self.seq) as usize];
-                each(from, Part::Octets(Payload::Copy(part)));
+                each(from, SegmentPart::Octets(Payload::Copy(part)));
             }
         }
         let from = from.max(data_start);
@@ -574,7 +575,7 @@ impl<'a> Segment<'a> {
             let part = self
                 .data
                 .part((from - data_start) as usize, (until - data_start) as usize);
-            each(from, Part::Octets(part));
+            each(from, SegmentPart::Octets(part));
         }
     }
 }

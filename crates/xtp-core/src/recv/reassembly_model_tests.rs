@@ -143,7 +143,7 @@ fn positions(start: u64, units: Vec<Unit>) -> (BTreeMap<u64, Unit>, u64) {
 }
 
 #[derive(Clone, Debug)]
-struct Arrival {
+struct ReceivedSegment {
     first: usize,
     max: usize,
     shared: bool,
@@ -151,14 +151,14 @@ struct Arrival {
     read: Option<usize>,
 }
 
-fn arrival() -> impl Strategy<Value = Arrival> {
+fn arrival() -> impl Strategy<Value = ReceivedSegment> {
     (
         any::<usize>(),
         1usize..40,
         any::<bool>(),
         prop::option::weighted(0.3, 1usize..50),
     )
-        .prop_map(|(first, max, shared, read)| Arrival {
+        .prop_map(|(first, max, shared, read)| ReceivedSegment {
             first,
             max,
             shared,
@@ -186,7 +186,7 @@ proptest! {
         let mut store = Reassembly::new(start);
         store.set_piece_limit(limit);
         let mut received = Received(vec![false; (end - start) as usize]);
-        let whole = (0..stream.len()).map(|first| Arrival { first, max: 40, shared: false, read: None });
+        let whole = (0..stream.len()).map(|first| ReceivedSegment { first, max: 40, shared: false, read: None });
         for arrival in arrivals.into_iter().chain(whole) {
             let (seq, tag, octets, eom) = cut(&stream, arrival.first, arrival.max);
             let until = seq + tag.map_or(0, |_| 8) + octets.len() as u64;

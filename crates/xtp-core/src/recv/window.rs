@@ -28,7 +28,7 @@ const UNREPORTED: u128 = 4;
 
 /// What a packet with data did.
 #[derive(Copy, Clone, Debug)]
-pub struct Arrival {
+pub struct ReceivedSegment {
     /// When it came.
     pub now: Time,
     /// Its number.
@@ -55,7 +55,7 @@ pub struct Arrival {
 
 /// What arrives in a round trip, compared with the window that was open then.
 #[derive(Copy, Clone, Debug)]
-struct Round {
+struct WindowRound {
     since: Time,
     octets: u64,
     window: u64,
@@ -85,7 +85,7 @@ pub struct ReceiverWindow {
     /// The window as last told.
     told: Option<u64>,
     rtt: Option<Duration>,
-    round: Option<Round>,
+    round: Option<WindowRound>,
 }
 
 /// For a stream of which nothing has come.
@@ -138,7 +138,7 @@ impl ReceiverWindow {
     }
 
     /// A packet with data came.
-    pub fn arrived(&mut self, arrival: &Arrival) {
+    pub fn arrived(&mut self, arrival: &ReceivedSegment) {
         let len = arrival.end.saturating_sub(arrival.seq);
         if len > self.segment {
             self.segment = len;
@@ -173,7 +173,7 @@ impl ReceiverWindow {
     }
 
     /// Looks for a hole that reordering does not explain.
-    fn note_loss(&mut self, arrival: &Arrival) {
+    fn note_loss(&mut self, arrival: &ReceivedSegment) {
         if arrival.no_error {
             if arrival.seq > arrival.before && self.shrink(arrival.before) {
                 self.repair = Some(arrival.next);
@@ -208,7 +208,7 @@ impl ReceiverWindow {
     }
 
     /// Slow start from the beginning when everything is there.
-    fn finish_repair(&mut self, arrival: &Arrival) {
+    fn finish_repair(&mut self, arrival: &ReceivedSegment) {
         if self.repair.is_some_and(|until| arrival.next >= until) {
             self.repair = None;
             self.window = self.threshold.min(INITIAL_PACKETS * self.segment);
@@ -235,7 +235,7 @@ impl ReceiverWindow {
     }
 
     fn begin_round(&mut self, now: Time) {
-        self.round = Some(Round {
+        self.round = Some(WindowRound {
             since: now,
             octets: 0,
             window: self.window,

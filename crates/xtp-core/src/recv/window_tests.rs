@@ -29,7 +29,7 @@ impl Reader {
 
     fn packet(&mut self, seq: u64, next: u64) {
         self.sync += 1;
-        self.window.arrived(&Arrival {
+        self.window.arrived(&ReceivedSegment {
             now: self.now,
             sync: self.sync,
             seq,
@@ -184,7 +184,7 @@ fn a_mark_halves_it_without_a_repair_and_a_small_buffer_is_a_limit() {
     reader.round(12_000);
     reader.round(24_000);
     let open = reader.open();
-    let arrival = Arrival {
+    let arrival = ReceivedSegment {
         now: reader.now,
         sync: 1_000,
         seq: reader.next,
@@ -199,14 +199,14 @@ fn a_mark_halves_it_without_a_repair_and_a_small_buffer_is_a_limit() {
     };
     reader.window.arrived(&arrival);
     assert!(reader.open() <= open / 2 + SEGMENT, "{} of {open}", reader.open());
-    let small = Arrival {
+    let small = ReceivedSegment {
         capacity: 3_000,
         marked: false,
         ..arrival
     };
     reader.window.arrived(&small);
     assert_eq!(reader.open(), 3_000);
-    let tiny = Arrival { capacity: 1, ..small };
+    let tiny = ReceivedSegment { capacity: 1, ..small };
     reader.window.arrived(&tiny);
     assert_eq!(reader.open(), 2 * SEGMENT);
 }
@@ -219,7 +219,7 @@ fn a_stream_that_repeats_nothing_shrinks_at_the_gap() {
     }
     let open = reader.open();
     let gap = reader.next;
-    reader.window.arrived(&Arrival {
+    reader.window.arrived(&ReceivedSegment {
         now: reader.now,
         sync: 500,
         seq: gap + SEGMENT,

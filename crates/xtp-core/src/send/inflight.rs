@@ -21,8 +21,8 @@
 mod judge;
 mod reordering;
 
-pub use judge::{Judge, NEVER, Verdict};
-pub use reordering::{Overtaken, Reordering, Told};
+pub use judge::{DetectedLoss, LossCriteria, NEVER};
+pub use reordering::{Overtaken, Reordering, ReportSpan};
 
 use crate::reuse::empty;
 use std::cell::Cell;
@@ -34,7 +34,7 @@ use crate::time::Time;
 
 /// Segments at consecutive positions with consecutive syncs.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-struct Run {
+struct SegmentRun {
     /// First octet.
     seq: u64,
     time: Time,
@@ -49,7 +49,7 @@ struct Run {
     lost: bool,
 }
 
-impl Run {
+impl SegmentRun {
     fn octets(&self) -> u64 {
         u64::from(self.count - 1) * u64::from(self.size) + u64::from(self.last)
     }
@@ -116,7 +116,7 @@ impl Run {
 #[derive(Debug, Default)]
 pub struct Inflight {
     /// Ascending, not overlapping.
-    runs: VecDeque<Run>,
+    runs: VecDeque<SegmentRun>,
     octets: u64,
     lost_octets: u64,
     /// Runs that start here or later are in the order of their syncs and times.
@@ -174,7 +174,7 @@ impl Inflight {
             before.last = len;
             return;
         }
-        let run = Run {
+        let run = SegmentRun {
             seq,
             time: now,
             sync,
@@ -257,8 +257,8 @@ impl Inflight {
 
     /// Marks what the evidence shows to be lost (§4.3): segments with a sync at least `threshold`
     /// older than the echo, and those not newer than the echo that were sent at least `late` ago.
-    pub fn judge(&mut self, judge: Judge) -> Verdict {
-        let mut verdict = Verdict::default();
+    pub fn judge(&mut self, judge: LossCriteria) -> DetectedLoss {
+        let mut verdict = DetectedLoss::default();
         let mut index = self.runs.partition_point(|run| run.seq < judge.above);
         while let Some(&run) = self.runs.get(index) {
             let rest_is_newer = run.seq >= self.ordered_from && serial_gt(run.sync, judge.echo);
@@ -435,10 +435,10 @@ impl Inflight {
     /// When the packet with this sync left, if any of its octets are unacknowledged and not sent again.
     /// O(log n) plus O(runs below the end of the last retransmission).
     pub fn time_of(&self, sync: u32) -> Option<Time> {
-        let holds = |run: &&Run| sync.wrapping_sub(run.sync) < run.count;
+        let holds = |run: &&SegmentRun| sync.wrapping_sub(run.sync) < run.count;
         let ordered = self.runs.partition_point(|run| run.seq < self.ordered_from);
         let is_before =
-            |run: &Run| run.seq < self.ordered_from || sync.wrapping_sub(run.sync).cast_signed() >= 0;
+            |run: &SegmentRun| run.seq < self.ordered_from || sync.wrapping_sub(run.sync).cast_signed() >= 0;
         let after = self.runs.partition_point(is_before);
         let found = if after > ordered {
             self.runs.get(after - 1).filter(holds)
@@ -504,7 +504,7 @@ impl Inflight {
     }
 
     /// Marks the first `count` segments of a run and returns them; the rest becomes the run behind it.
-    fn mark_run(&mut self, index: usize, count: u32) -> Run {
+    fn mark_run(&mut self, index: usize, count: u32) -> SegmentRun {
         let run = self.runs[index];
         let (mut marked, rest) = if count < run.count {
             let (first, rest) = run.split(count);
@@ -593,12 +593,12 @@ impl Inflight {
             };
             let head = (position - segment.seq) as u32;
             let tail = segment.last - head;
-            parts[1] = Some(Run {
+            parts[1] = Some(SegmentRun {
                 size: head,
                 last: head,
                 ..segment
             });
-            parts[2] = Some(Run {
+            parts[2] = Some(SegmentRun {
                 seq: position,
                 size: tail,
                 last: tail,
@@ -618,7 +618,7 @@ impl Inflight {
         at
     }
 
-    fn forget(&mut self, run: &Run) {
+    fn forget(&mut self, run: &SegmentRun) {
         self.octets -= run.octets();
         if run.lost {
             self.lost_octets -= run.octets();
@@ -627,7 +627,7 @@ impl Inflight {
 }
 
 /// Whether a packet continues a run: same moment, next octet, next sync, and no shorter segment before it.
-fn extends(run: &Run, seq: u64, len: u32, sync: u32, now: Time) -> bool {
+fn extends(run: &SegmentRun, seq: u64, len: u32, sync: u32, now: Time) -> bool {
     run.time == now
         && !run.lost
         && run.last == run.size

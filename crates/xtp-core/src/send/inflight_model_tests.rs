@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::{Duration, Inflight, Judge, Time, Verdict, at};
+use super::{DetectedLoss, Duration, Inflight, LossCriteria, Time, at};
 use xtp_wire::serial_max;
 
 #[derive(Copy, Clone, Debug)]
@@ -70,8 +70,8 @@ impl Model {
         before.is_some_and(|before| before.lost || !not_newer(before.sync, sync))
     }
 
-    fn judge(&mut self, judge: Judge) -> Verdict {
-        let mut verdict = Verdict::default();
+    fn judge(&mut self, judge: LossCriteria) -> DetectedLoss {
+        let mut verdict = DetectedLoss::default();
         for (seq, len, octet) in self.segments() {
             if octet.lost || !not_newer(octet.sync, judge.echo) || seq + u64::from(len) > judge.below {
                 continue;
@@ -224,7 +224,7 @@ impl Pair {
                 assert_eq!(found, expected, "{left}+{len}");
             }
             Op::Judge(back, threshold, below, late) => {
-                let judge = Judge {
+                let judge = LossCriteria {
                     echo: self.sync.wrapping_sub(back),
                     threshold,
                     above: 0,

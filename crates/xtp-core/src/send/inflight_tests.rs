@@ -10,8 +10,8 @@ fn at(nanos: u64) -> Time {
 
 const NEVER_LATE: Duration = Duration::from_secs(1000);
 
-fn judge(echo: u32, threshold: u32) -> Judge {
-    Judge {
+fn judge(echo: u32, threshold: u32) -> LossCriteria {
+    LossCriteria {
         echo,
         threshold,
         above: 0,
@@ -143,7 +143,7 @@ fn time_makes_a_segment_lost_that_the_echo_has_reached() {
     map.record(0, 10, 1, at(0));
     map.record(10, 10, 2, at(50));
     let late = Duration::from_nanos(100);
-    let mut evidence = Judge {
+    let mut evidence = LossCriteria {
         late,
         now: at(99),
         ..judge(1, 3)
@@ -155,7 +155,7 @@ fn time_makes_a_segment_lost_that_the_echo_has_reached() {
     evidence.now = at(1000);
     assert_eq!(
         map.judge(evidence),
-        Verdict::default(),
+        DetectedLoss::default(),
         "sync 2 is newer than the echo"
     );
 }
@@ -163,13 +163,13 @@ fn time_makes_a_segment_lost_that_the_echo_has_reached() {
 #[test]
 fn only_segments_below_the_last_span_are_judged() {
     let mut map = train(10);
-    let verdict = map.judge(Judge {
+    let verdict = map.judge(LossCriteria {
         below: 350,
         ..judge(10, 0)
     });
     assert_eq!(verdict.lost_packets, 3);
     assert_eq!(
-        map.judge(Judge {
+        map.judge(LossCriteria {
             below: 0,
             ..judge(10, 0)
         })

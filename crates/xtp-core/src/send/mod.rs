@@ -9,6 +9,6 @@ mod piece;
 pub mod queue;
 pub mod ring;
 
-pub use inflight::{Inflight, Judge, NEVER, Overtaken, Reordering, Told, Verdict};
-pub use queue::{Cut, SendQueue};
+pub use inflight::{DetectedLoss, Inflight, LossCriteria, NEVER, Overtaken, Reordering, ReportSpan};
+pub use queue::{NextSegment, SendQueue};
 pub use ring::SentRing;

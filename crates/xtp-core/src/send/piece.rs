@@ -20,14 +20,14 @@ pub(super) enum Data {
 
 /// Data octets at consecutive positions.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct QueuedPiece {
     pub(super) seq: u64,
     pub(super) data: Data,
     /// Made here by joining small writes, so more may be appended.
     joined: bool,
 }
 
-impl Piece {
+impl QueuedPiece {
     pub(super) fn plain(seq: u64, data: Bytes) -> Self {
         Self {
             seq,

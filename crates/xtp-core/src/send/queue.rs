@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::piece::{Data, Piece, SMALL};
+use super::piece::{Data, QueuedPiece, SMALL};
 use crate::fields::Fields;
 use crate::frames::{Framed, Frames};
 
@@ -23,7 +23,7 @@ use crate::frames::{Framed, Frames};
 const TAG: u64 = 8;
 /// Where a segment may end, and what it carries.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct NextSegment {
     /// Octets of sequence space, those of the tag included; at least 1.
     pub len: usize,
     /// The tag that occupies the segment's first 8 octets.
@@ -48,7 +48,7 @@ pub struct SendQueue {
     start: u64,
     base: u64,
     end: u64,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<QueuedPiece>,
     tags: VecDeque<Tag>,
     /// Positions one past the last octet of each message.
     eoms: VecDeque<u64>,
@@ -147,7 +147,7 @@ impl SendQueue {
         let alone = self.join(data);
         let copied = if alone.is_some() { 0 } else { len };
         if let Some(data) = alone {
-            self.pieces.push_back(Piece::plain(self.end, data));
+            self.pieces.push_back(QueuedPiece::plain(self.end, data));
         }
         self.end += len as u64;
         copied
@@ -161,7 +161,7 @@ impl SendQueue {
         let seq = self.end;
         self.end += data.len() as u64;
         self.framed = true;
-        self.pieces.push_back(Piece::framed(seq, data));
+        self.pieces.push_back(QueuedPiece::framed(seq, data));
     }
 
     /// Appends a message that left already.
@@ -175,7 +175,7 @@ impl SendQueue {
         debug_assert!(!data.is_empty());
         let seq = self.end;
         self.end += data.len() as u64;
-        self.pieces.push_back(Piece::plain(seq, data));
+        self.pieces.push_back(QueuedPiece::plain(seq, data));
     }
 
     /// Appends small data to the last piece in place; gives it back where that is impossible.
@@ -276,7 +276,7 @@ impl SendQueue {
     ///
     /// `None` if nothing is kept at `seq`, or only a tag whose octet has not been written yet: it is offered
     /// once an octet, another tag or an EOM follows, or after [`close`](Self::close).
-    pub fn cut(&self, seq: u64, max: usize) -> Option<Cut> {
+    pub fn cut(&self, seq: u64, max: usize) -> Option<NextSegment> {
         if seq < self.base || seq >= self.end || max == 0 {
             return None;
         }
@@ -311,7 +311,7 @@ impl SendQueue {
         if lone_tag && !eom && !self.closed && !self.tag_leaves {
             return None;
         }
-        Some(Cut {
+        Some(NextSegment {
             len: (end - seq) as usize,
             tag,
             eom,

@@ -22,7 +22,7 @@ fn a_segment_ends_with_its_message() {
     queue.push(Bytes::from_static(b"world!"));
     assert_eq!(
         queue.cut(100, 64),
-        Some(Cut {
+        Some(NextSegment {
             len: 5,
             tag: None,
             eom: true
@@ -30,7 +30,7 @@ fn a_segment_ends_with_its_message() {
     );
     assert_eq!(
         queue.cut(100, 4),
-        Some(Cut {
+        Some(NextSegment {
             len: 4,
             tag: None,
             eom: false
@@ -38,7 +38,7 @@ fn a_segment_ends_with_its_message() {
     );
     assert_eq!(
         queue.cut(105, 64),
-        Some(Cut {
+        Some(NextSegment {
             len: 6,
             tag: None,
             eom: false
@@ -93,7 +93,7 @@ fn a_tag_leads_its_segment_and_ends_the_one_before() {
     queue.push_tag(7);
     assert_eq!(
         queue.cut(0, 64),
-        Some(Cut {
+        Some(NextSegment {
             len: 3,
             tag: None,
             eom: false
@@ -105,7 +105,7 @@ fn a_tag_leads_its_segment_and_ends_the_one_before() {
     queue.push_tag(9);
     assert_eq!(
         queue.cut(3, 64),
-        Some(Cut {
+        Some(NextSegment {
             len: 13,
             tag: Some(7),
             eom: false
@@ -113,7 +113,7 @@ fn a_tag_leads_its_segment_and_ends_the_one_before() {
     );
     assert_eq!(
         queue.cut(3, 10),
-        Some(Cut {
+        Some(NextSegment {
             len: 10,
             tag: Some(7),
             eom: false
@@ -121,7 +121,7 @@ fn a_tag_leads_its_segment_and_ends_the_one_before() {
     );
     assert_eq!(
         queue.cut(3, 5),
-        Some(Cut {
+        Some(NextSegment {
             len: 8,
             tag: Some(7),
             eom: false
@@ -131,7 +131,7 @@ fn a_tag_leads_its_segment_and_ends_the_one_before() {
     assert_eq!(octets(&queue, 3, 10), b"de");
     assert_eq!(
         queue.cut(16, 64),
-        Some(Cut {
+        Some(NextSegment {
             len: 8,
             tag: Some(8),
             eom: false
@@ -141,7 +141,7 @@ fn a_tag_leads_its_segment_and_ends_the_one_before() {
     queue.close();
     assert_eq!(
         queue.cut(24, 64),
-        Some(Cut {
+        Some(NextSegment {
             len: 8,
             tag: Some(9),
             eom: false
@@ -157,7 +157,7 @@ fn a_message_that_is_only_a_tag_leaves_at_once() {
     queue.mark_eom();
     assert_eq!(
         queue.cut(0, 64),
-        Some(Cut {
+        Some(NextSegment {
             len: 8,
             tag: Some(1),
             eom: true
@@ -178,7 +178,7 @@ fn an_acknowledgement_inside_a_tag_falls_back_to_its_start() {
     queue.release(5);
     assert_eq!(
         queue.cut(5, 64),
-        Some(Cut {
+        Some(NextSegment {
             len: 7,
             tag: None,
             eom: false
@@ -268,7 +268,7 @@ struct Model {
 }
 
 impl Model {
-    fn cut(&self, seq: usize, max: usize) -> Option<Cut> {
+    fn cut(&self, seq: usize, max: usize) -> Option<NextSegment> {
         if seq < self.base || seq >= self.octets.len() {
             return None;
         }
@@ -284,7 +284,7 @@ impl Model {
         }
         let eom = self.octets[end - 1].eom;
         let lone = tag.is_some() && end == seq + 8 && end == self.octets.len();
-        (self.closed || !lone || eom).then_some(Cut {
+        (self.closed || !lone || eom).then_some(NextSegment {
             len: end - seq,
             tag,
             eom,
@@ -424,7 +424,7 @@ fn compare_even(queue: &SendQueue, model: &Model, start: u64, max: usize) {
         };
         for from in (seq..until.saturating_sub(size)).step_by(size as usize) {
             let cut = model.cut((from - start) as usize, size as usize);
-            let whole = Some(Cut {
+            let whole = Some(NextSegment {
                 len: size as usize,
                 tag: None,
                 eom: false,

@@ -15,7 +15,7 @@ const CAPACITY: usize = 64;
 
 /// Packets with consecutive syncs that left at the same moment.
 #[derive(Copy, Clone, Debug, Default)]
-struct Sent {
+struct SentRun {
     sync: u32,
     count: u32,
     time: Time,
@@ -23,7 +23,7 @@ struct Sent {
 
 /// One ring; entries in the order of their syncs. Memory grows with use, up to 1 KiB.
 #[derive(Debug, Default)]
-struct Ring(VecDeque<Sent>);
+struct Ring(VecDeque<SentRun>);
 
 impl Ring {
     /// O(1).
@@ -38,7 +38,7 @@ impl Ring {
         if self.0.len() == CAPACITY {
             self.0.pop_front();
         }
-        self.0.push_back(Sent {
+        self.0.push_back(SentRun {
             sync,
             count,
             time: now,
@@ -47,7 +47,7 @@ impl Ring {
 
     /// Forgets what was sent before the packet with this sync.
     fn forget_before(&mut self, sync: u32) {
-        let old = |sent: &Sent| sync.wrapping_sub(sent.sync).cast_signed() >= sent.count.cast_signed();
+        let old = |sent: &SentRun| sync.wrapping_sub(sent.sync).cast_signed() >= sent.count.cast_signed();
         let count = self.0.partition_point(old);
         self.0.drain(..count);
     }
@@ -55,7 +55,7 @@ impl Ring {
     fn walk(&mut self, fields: &mut impl Fields) {
         let mut count = self.0.len();
         fields.size(&mut count);
-        self.0.resize(count, Sent::default());
+        self.0.resize(count, SentRun::default());
         for sent in &mut self.0 {
             fields.small(&mut sent.sync);
             fields.small(&mut sent.count);

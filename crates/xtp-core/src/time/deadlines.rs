@@ -14,7 +14,7 @@ const ABSENT: u32 = u32::MAX;
 const ARITY: usize = 4;
 
 #[derive(Copy, Clone, Debug)]
-struct Slot {
+struct DeadlineSlot {
     /// [`Time::NEVER`] = none.
     deadline: Time,
     position: u32,
@@ -23,7 +23,7 @@ struct Slot {
 /// Deadlines of slots `0..2^32 - 1`. Memory is proportional to the greatest slot ever set.
 #[derive(Clone, Debug, Default)]
 pub struct Deadlines {
-    slots: Vec<Slot>,
+    slots: Vec<DeadlineSlot>,
     heap: Vec<(Time, u32)>,
 }
 
@@ -43,7 +43,7 @@ impl Deadlines {
             }
             self.slots.resize(
                 index + 1,
-                Slot {
+                DeadlineSlot {
                     deadline: Time::NEVER,
                     position: ABSENT,
                 },

@@ -17,7 +17,7 @@ const SLACK: usize = 64;
 type Ticket = u64;
 
 #[derive(Copy, Clone, Debug, Default)]
-struct Place {
+struct ScheduleEntry {
     /// 0 = not queued.
     ticket: Ticket,
     rank: u32,
@@ -26,7 +26,7 @@ struct Place {
 /// Smaller sort first, equal ones in turn, and now and then whoever has waited longest.
 #[derive(Clone, Debug, Default)]
 pub struct Scheduler {
-    places: Vec<Place>,
+    places: Vec<ScheduleEntry>,
     by_rank: BinaryHeap<Reverse<(u32, Ticket, u32)>>,
     by_age: VecDeque<(Time, Ticket, u32)>,
     tickets: Ticket,
@@ -72,7 +72,7 @@ impl Scheduler {
     fn enqueue(&mut self, slot: u32, rank: u32, now: Time) {
         let index = slot as usize;
         if index >= self.places.len() {
-            self.places.resize(index + 1, Place::default());
+            self.places.resize(index + 1, ScheduleEntry::default());
         }
         let place = self.places[index];
         if place.ticket != 0 && place.rank == rank {
@@ -81,7 +81,7 @@ impl Scheduler {
         self.tell_ranks_apart(rank);
         self.queued += usize::from(place.ticket == 0);
         self.tickets += 1;
-        self.places[index] = Place {
+        self.places[index] = ScheduleEntry {
             ticket: self.tickets,
             rank,
         };

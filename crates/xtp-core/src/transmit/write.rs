@@ -1,7 +1,7 @@
-//! Packets into the arena. Every packet the engine sends is written here, by the one [`Writer`] there is.
+//! Packets into the arena. Every packet the engine sends is written here, by the one [`PacketWriter`] there is.
 
 use super::TransmitBatch;
-use xtp_wire::{EncodeError, Header, Packet, Protection, Writer, heads_len, size, write_run};
+use xtp_wire::{EncodeError, Header, Packet, PacketWriter, Protection, heads_len, size, write_run};
 
 impl TransmitBatch {
     /// Writes a packet to the end of the arena, whose body `body` puts behind its header in at most `room` octets; `payload`
@@ -12,7 +12,7 @@ impl TransmitBatch {
         header: Header,
         protection: Protection,
         room: usize,
-        body: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+        body: impl FnOnce(&mut PacketWriter<'_>) -> Result<(), EncodeError>,
         payload: P,
     ) -> Option<usize>
     where
@@ -20,7 +20,7 @@ impl TransmitBatch {
     {
         let at = self.arena.len();
         self.arena.resize(at + size::packet(room), 0);
-        let written = Writer::begin(header, &mut self.arena[at..]).and_then(|mut packet| {
+        let written = PacketWriter::begin(header, &mut self.arena[at..]).and_then(|mut packet| {
             body(&mut packet)?;
             packet.finish(protection, payload)
         });
@@ -40,7 +40,7 @@ impl TransmitBatch {
         &mut self,
         header: Header,
         protection: Protection,
-        body: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+        body: impl FnOnce(&mut PacketWriter<'_>) -> Result<(), EncodeError>,
         payload: P,
     ) -> usize
     where
@@ -51,7 +51,7 @@ impl TransmitBatch {
         let room: Option<&mut [u8; N]> = self.arena.last_chunk_mut();
         let written = room
             .ok_or(EncodeError::BufferTooSmall)
-            .and_then(|room| Writer::begin(header, room))
+            .and_then(|room| PacketWriter::begin(header, room))
             .and_then(|mut packet| {
                 body(&mut packet)?;
                 packet.finish(protection, payload)
@@ -94,9 +94,9 @@ impl TransmitBatch {
         P: IntoIterator<Item = &'p [u8], IntoIter: Clone>,
     {
         let at = self.arena.len();
-        self.arena.extend_from_slice(&Writer::BLANK);
+        self.arena.extend_from_slice(&PacketWriter::BLANK);
         self.arena.extend_from_slice(body);
-        let written = Writer::over(header, &mut self.arena[at..]).and_then(|mut packet| {
+        let written = PacketWriter::over(header, &mut self.arena[at..]).and_then(|mut packet| {
             change(packet.written());
             packet.finish(Protection::of(header.options), payload)
         });

@@ -31,7 +31,7 @@ use age::{Ages, LIFE_OF_A_FIRST, widen};
 use client::{Clients, Word};
 use lru::Lru;
 use tombstone::Tombstones;
-use xtp_core::hash::{KeyedState, Source};
+use xtp_core::hash::{KeyedState, UdpSource};
 use xtp_core::time::Time;
 use xtp_core::time::sleep::{LATE, READING, slept};
 
@@ -67,7 +67,7 @@ pub(crate) struct AtMostOnce {
     table: Tombstones,
     clients: Clients,
     ages: Ages,
-    datagrams: Lru<(Source, u64), Time>,
+    datagrams: Lru<(UdpSource, u64), Time>,
     /// Records a raised `low` freed, for reuse.
     freed: Vec<u32>,
     /// The latest time handed in.

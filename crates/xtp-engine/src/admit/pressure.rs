@@ -3,7 +3,7 @@
 use core::net::{IpAddr, SocketAddr};
 
 use super::lru::Lru;
-use xtp_core::hash::{KeyedState, Source, address_octets};
+use xtp_core::hash::{KeyedState, UdpSource, address_octets};
 use xtp_core::time::Time;
 
 /// Sources whose rate is watched at once. A flood from more of them runs into the half-open limit instead.
@@ -51,7 +51,7 @@ pub(crate) struct Pressure {
     /// The same for the COOKIEs all have been sent,
     asked: u64,
     /// and each.
-    asked_each: Lru<Source, u64>,
+    asked_each: Lru<UdpSource, u64>,
 }
 
 impl Pressure {

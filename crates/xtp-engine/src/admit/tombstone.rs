@@ -14,7 +14,7 @@ use super::list::{List, Slab};
 use super::lru::Lru;
 use super::sooner;
 use crate::time_wait::{FINAL_OCTETS, TimeWait};
-use xtp_core::hash::{KeyedMap, KeyedState, Source, give_back};
+use xtp_core::hash::{KeyedMap, KeyedState, UdpSource, give_back};
 use xtp_core::time::Time;
 
 /// Life once the peer's END came: no FIRST can follow any more, only duplicates.
@@ -188,7 +188,7 @@ impl Tombstones {
     }
 
     fn source(&self, src: SocketAddr) -> u64 {
-        self.state.hash_one(Source::from(src))
+        self.state.hash_one(UdpSource::from(src))
     }
 
     fn id(&self, src: SocketAddr, key: u64, extended: bool) -> Id {

@@ -8,7 +8,7 @@ use crate::event::Event;
 use core::time::Duration;
 use xtp_congestion::{Ack, Controller, Lost};
 use xtp_core::Rate;
-use xtp_core::send::{Judge, NEVER, Overtaken, Told, Verdict};
+use xtp_core::send::{DetectedLoss, LossCriteria, NEVER, Overtaken, ReportSpan};
 use xtp_core::time::Time;
 use xtp_wire::{
     Body, Caps, Control, DELAY_NONE, Format, Header, Options, Spans, Tlv, Traffic, Xcntl, XcntlFlags,
@@ -237,7 +237,7 @@ impl Context {
         let (false, Some((before, _, within))) = (stale, self.writer.evidence) else {
             return;
         };
-        let told = Told {
+        let told = ReportSpan {
             before,
             above: within.above,
             below: within.below,
@@ -423,7 +423,7 @@ impl Context {
         // It was counted, and has not left again.
         let waits = (self.writer.inflight.lost_from(oldest)).is_some_and(|(seq, _)| seq == oldest);
         let late = self.rtt.late() + window.unwrap_or_default();
-        let verdict = self.writer.inflight.judge(Judge {
+        let verdict = self.writer.inflight.judge(LossCriteria {
             echo,
             threshold: match window {
                 _ if pause.is_some() => NEVER,
@@ -450,7 +450,7 @@ impl Context {
 
     /// Something was declared lost, the newest of it sent then.
     #[cold]
-    fn note_losses(&mut self, verdict: Verdict, sent: Time, now: Time) {
+    fn note_losses(&mut self, verdict: DetectedLoss, sent: Time, now: Time) {
         self.stats.packets_lost += u64::from(verdict.lost_packets);
         let order = self.writer.reordering.get_or_insert_default();
         order.on_loss(now, self.rtt.known());

@@ -8,10 +8,10 @@ use super::writer::WriterState;
 use super::{Context, Env};
 use bytes::Bytes;
 use smallvec::SmallVec;
-use xtp_congestion::{Controller, Sent};
+use xtp_congestion::{Controller, SentPacket};
 use xtp_core::transmit::{Ecn, TransmitBatch};
 use xtp_wire::{
-    Caps, Control, EncodeError, Format, Header, Options, Protection, TAG_LEN, Writer, XDATA_LEN, size,
+    Caps, Control, EncodeError, Format, Header, Options, PacketWriter, Protection, TAG_LEN, XDATA_LEN, size,
 };
 
 /// Packets with data that left and are not accounted for yet: one, or a run of equal ones.
@@ -161,7 +161,7 @@ impl Context {
         if segment.len > 0 {
             if writer.control.is_model() {
                 let idle = writer.inflight.is_empty();
-                writer.control.on_sent(Sent { now, sync, idle });
+                writer.control.on_sent(SentPacket { now, sync, idle });
             }
             if self.tuning.no_error {
                 writer.unmapped_packets += count;
@@ -199,7 +199,7 @@ type Status = Option<(Control, u32)>;
 
 /// Lets the status write itself.
 #[inline]
-fn tell(status: Status, packet: &mut Writer<'_>) -> Result<(), EncodeError> {
+fn tell(status: Status, packet: &mut PacketWriter<'_>) -> Result<(), EncodeError> {
     status.map_or(Ok(()), |(control, delay)| {
         packet.segment(|rest| control.encode_xdata(delay, rest))
     })
@@ -217,7 +217,7 @@ pub(crate) fn write_packet<'p, P>(
 where
     P: IntoIterator<Item = &'p [u8], IntoIter: Clone>,
 {
-    let body = |packet: &mut Writer<'_>| tell(status, packet);
+    let body = |packet: &mut PacketWriter<'_>| tell(status, packet);
     match status {
         None => out.write_exactly::<{ size::packet(0) }, _>(header, protection, body, payload),
         Some(_) => out.write_exactly::<{ size::packet(XDATA_LEN) }, _>(header, protection, body, payload),
@@ -236,7 +236,7 @@ fn write_tagged<'p, P>(
 where
     P: IntoIterator<Item = &'p [u8], IntoIter: Clone>,
 {
-    let body = |packet: &mut Writer<'_>| tell(status, packet).and_then(|()| packet.tag(tag));
+    let body = |packet: &mut PacketWriter<'_>| tell(status, packet).and_then(|()| packet.tag(tag));
     match status {
         None => out.write_exactly::<{ size::packet(TAG_LEN) }, _>(header, protection, body, payload),
         Some(_) => {

@@ -1,7 +1,7 @@
 //! How much lies in the carrier of a near peer (§5.1): the system that keeps it counts more than octets.
 
 use super::Context;
-use xtp_congestion::Control;
+use xtp_congestion::CongestionControl;
 use xtp_core::path::rtt::NEAR;
 
 /// What is counted for a datagram besides its octets.
@@ -25,7 +25,7 @@ impl Context {
 
     pub(super) fn is_near(&self) -> bool {
         let measured = match &self.writer.control {
-            Control::Model(model) => model.least_round_trip(),
+            CongestionControl::Model(model) => model.least_round_trip(),
             _ => self.rtt.srtt(),
         };
         self.peer.mtu.is_local() || measured.is_some_and(|rtt| rtt < NEAR)

@@ -17,8 +17,8 @@ use crate::event::ContextId;
 use crate::options::{Confirm, Tuning};
 use crate::stats::ContextStats;
 use core::net::SocketAddr;
+use xtp_congestion::CongestionControl;
 use xtp_congestion::CongestionKind;
-use xtp_congestion::Control;
 use xtp_core::Rate;
 use xtp_core::control::ecn::{EcnCounter, EcnSender};
 use xtp_core::control::flow::{ReaderCredit, WriterCredit};
@@ -71,7 +71,7 @@ impl Context {
             moved,
             ..
         } = self;
-        writer.control = Control::new(CongestionKind::Fixed, 0);
+        writer.control = CongestionControl::new(CongestionKind::Fixed, 0);
         writer.reordering = None;
         (reader.assembly, reader.held, reader.window) = (None, None, None);
         (*opening, *cached, *learned_refusal, *moved) = (None, None, None, None);
@@ -243,7 +243,7 @@ fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: 
         blocked: None,
         peer_bucket: TokenBucket::new(Rate::default(), now),
         own_bucket: TokenBucket::new(own_rate(parts, kind, segment), now),
-        control: Control::new(kind, segment),
+        control: CongestionControl::new(kind, segment),
         pacer: Pacer::default(),
         share: None,
         wanted: Wanted::default(),

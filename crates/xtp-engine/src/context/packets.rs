@@ -6,7 +6,8 @@ use crate::options::Tuning;
 use bytes::Bytes;
 use xtp_core::transmit::{Ecn, Route, TransmitBatch};
 use xtp_wire::{
-    Body, Caps, Control, DataSegment, EncodeError, First, Format, Header, Options, Traffic, Writer, size,
+    Body, Caps, Control, DataSegment, EncodeError, First, Format, Header, Options, PacketWriter, Traffic,
+    size,
 };
 
 /// Payloads up to this size are copied next to their header: cheaper than another piece for the kernel.
@@ -75,7 +76,7 @@ impl Context {
         out: &mut TransmitBatch,
         draft: &Draft,
         room: usize,
-        body: impl FnOnce(&mut Writer<'_>) -> Result<(), EncodeError>,
+        body: impl FnOnce(&mut PacketWriter<'_>) -> Result<(), EncodeError>,
         payload: &[Bytes],
     ) -> usize {
         let header = self.header(draft.format, draft.options, draft.sync, draft.seq);
@@ -160,7 +161,7 @@ impl Context {
         draft: &Draft,
         body: &Body<'_>,
     ) -> usize {
-        let write = |packet: &mut Writer<'_>| packet.body(body);
+        let write = |packet: &mut PacketWriter<'_>| packet.body(body);
         self.put(env, out, draft, body.encoded_len(), write, &[])
     }
 

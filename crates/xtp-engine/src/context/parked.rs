@@ -19,7 +19,7 @@ use crate::event::{ContextId, ListenerId};
 use crate::options::{Confirm, ErrorControl, Tuning};
 use crate::stats::ContextStats;
 use std::sync::Arc;
-use xtp_congestion::{Control, Controller};
+use xtp_congestion::{CongestionControl, Controller};
 use xtp_core::control::pacer::Pacer;
 use xtp_core::control::rate::TokenBucket;
 use xtp_core::fields::{FieldReader, FieldWriter, Fields};
@@ -35,7 +35,7 @@ pub(crate) struct Parked {
     /// An initiator's, while it lives.
     opening: Option<Box<Opening>>,
     /// A window, and the pacer that goes with it; without one the controller has no state.
-    pace: Option<Box<(Control, Pacer)>>,
+    pace: Option<Box<(CongestionControl, Pacer)>>,
     rare: Option<Box<Rare>>,
 }
 
@@ -96,7 +96,7 @@ impl Parked {
             opening: context.opening.take().map(Box::new),
             rare: (!plain).then(|| rare(context)),
             pace: match context.writer.control {
-                Control::Fixed(_) => None,
+                CongestionControl::Fixed(_) => None,
                 _ => Some(Box::new((
                     context.writer.control.clone(),
                     context.writer.pacer.clone(),

@@ -9,7 +9,7 @@ use super::plan::Stop;
 use super::writer::Blocked;
 use super::{Context, Env, Role};
 use core::time::Duration;
-use xtp_congestion::{Control, Controller};
+use xtp_congestion::{CongestionControl, Controller};
 use xtp_core::time::Time;
 use xtp_wire::{XDATA_LEN, heads_len};
 
@@ -126,7 +126,10 @@ impl Context {
     /// A regular context is about to send again: where no window decays by idleness, as much as before may leave.
     #[inline]
     pub(crate) fn end_idleness(&mut self, env: &Env<'_>) {
-        if self.regular && env.now >= self.idle_from() && matches!(self.writer.control, Control::Fixed(_)) {
+        if self.regular
+            && env.now >= self.idle_from()
+            && matches!(self.writer.control, CongestionControl::Fixed(_))
+        {
             self.timers.decayed = env.now;
             self.permit = self.permit(env.config.max_train);
         }

@@ -7,7 +7,7 @@ use super::{Context, Role, State};
 use crate::config::EngineConfig;
 use smallvec::SmallVec;
 use xtp_core::control::flow::Allowed;
-use xtp_core::send::Cut;
+use xtp_core::send::NextSegment;
 use xtp_core::time::Time;
 use xtp_core::transmit::MAX_SEGMENTS;
 use xtp_wire::{Caps, TAG_LEN, XDATA_LEN, size};
@@ -28,7 +28,7 @@ pub(super) struct Planned {
 
 impl Planned {
     /// What was cut off at `seq`.
-    pub(super) fn of(seq: u64, cut: Cut, again: bool) -> Self {
+    pub(super) fn of(seq: u64, cut: NextSegment, again: bool) -> Self {
         Self {
             seq,
             len: cut.len,

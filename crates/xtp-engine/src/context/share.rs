@@ -3,11 +3,11 @@
 use super::Context;
 use super::plan::Stop;
 use crate::config::EngineConfig;
-use xtp_congestion::{Control, Controller};
-use xtp_core::control::route::Route;
+use xtp_congestion::{CongestionControl, Controller};
+use xtp_core::control::route::HostRoute;
 use xtp_core::time::Time;
 
-/// Its part of a [`Route`].
+/// Its part of a [`HostRoute`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Share {
     /// Octets that may leave in this turn; `None` where there is no pace.
@@ -51,7 +51,7 @@ impl Context {
     }
 
     /// A turn begins: tells what came since the last one, and learns what may leave.
-    pub(crate) fn enter_route(&mut self, route: &mut Route, now: Time) {
+    pub(crate) fn enter_route(&mut self, route: &mut HostRoute, now: Time) {
         let (acknowledged, samples) = (self.stats.octets_acknowledged, self.rtt.samples());
         if self.has_data_to_share() {
             route.used(self.urgency(), now);
@@ -59,7 +59,7 @@ impl Context {
         let share = match &mut self.writer.share {
             Some(share) => share,
             none => {
-                if let Control::Model(model) = &self.writer.control
+                if let CongestionControl::Model(model) = &self.writer.control
                     && let Some(least) = model.least_round_trip()
                 {
                     route.note_least(least, now);
@@ -90,7 +90,7 @@ impl Context {
     }
 
     /// The turn is over: says what left, and waits for another if there is more.
-    pub(crate) fn leave_route(&mut self, route: &mut Route, slot: u32, now: Time, config: &EngineConfig) {
+    pub(crate) fn leave_route(&mut self, route: &mut HostRoute, slot: u32, now: Time, config: &EngineConfig) {
         let sort = self.urgency();
         let held = self.is_held_by_others(now, config);
         let Some(share) = &mut self.writer.share else {

@@ -6,9 +6,9 @@
 use super::input::Input;
 use super::{Context, Env};
 use crate::options::ErrorControl;
-use xtp_congestion::Control;
+use xtp_congestion::CongestionControl;
 use xtp_core::Rate;
-use xtp_core::recv::Arrival;
+use xtp_core::recv::ReceivedSegment;
 use xtp_core::transmit::Ecn;
 use xtp_wire::{Caps, Options, Xcntl, XcntlFlags};
 
@@ -20,7 +20,7 @@ fn narrow(octets: u64) -> u32 {
 impl Context {
     /// What our half of the profile adds to a specifier: the buffers of TLV 8 and 9.
     pub(super) fn stated_buffers(&self) -> (Option<u32>, Option<u32>) {
-        let obeys = matches!(self.writer.control, Control::Kdd(_));
+        let obeys = matches!(self.writer.control, CongestionControl::Kdd(_));
         let ships = self.ships_window_in_terms();
         (
             obeys.then(|| narrow(self.tuning.send_capacity)),
@@ -47,7 +47,7 @@ impl Context {
             reader.growth.set_rtt(rtt);
         }
         let header = &input.packet.header;
-        window.arrived(&Arrival {
+        window.arrived(&ReceivedSegment {
             now: env.now,
             sync: header.sync,
             seq: header.seq,
@@ -121,7 +121,9 @@ impl Context {
     /// The peer's reader stated these limits, with its buffer beside them or not.
     pub(super) fn take_window_of_terms(&mut self, rate: Rate, sockbuf: bool) {
         let shipped = sockbuf && rate.burst > 0;
-        if let (Control::Kdd(kdd), false) = (&mut self.writer.control, self.in_force.contains(Caps::XCNTL)) {
+        if let (CongestionControl::Kdd(kdd), false) =
+            (&mut self.writer.control, self.in_force.contains(Caps::XCNTL))
+        {
             match shipped {
                 true => kdd.set_window(rate.burst.into()),
                 false => kdd.unship(),
@@ -131,7 +133,7 @@ impl Context {
 
     /// The peer's reader shipped its window.
     pub(super) fn take_window(&mut self, status: &Xcntl<'_>) {
-        if let Control::Kdd(kdd) = &mut self.writer.control
+        if let CongestionControl::Kdd(kdd) = &mut self.writer.control
             && status.flags.contains(XcntlFlags::WINDOW)
         {
             kdd.set_window(status.rxrate);

@@ -4,7 +4,7 @@ use super::modes::mode_bits;
 use crate::options::{Confirm, Tuning};
 use core::time::Duration;
 use smallvec::SmallVec;
-use xtp_congestion::Control;
+use xtp_congestion::CongestionControl;
 use xtp_core::Rate;
 use xtp_core::control::flow::WriterCredit;
 use xtp_core::control::pacer::Pacer;
@@ -155,7 +155,7 @@ pub(crate) struct Writer {
     /// What the peer allows, and what we want.
     pub(crate) peer_bucket: TokenBucket,
     pub(crate) own_bucket: TokenBucket,
-    pub(crate) control: Control,
+    pub(crate) control: CongestionControl,
     pub(crate) pacer: Pacer,
     /// What it may send of what all send to its peer's host, where some are more urgent than others.
     pub(crate) share: Option<Box<super::share::Share>>,

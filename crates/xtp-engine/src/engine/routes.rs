@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::Engine;
 use crate::config::EngineConfig;
 use crate::context::Context;
-use xtp_core::control::route::Route;
+use xtp_core::control::route::HostRoute;
 use xtp_core::time::Time;
 
 /// Hosts at most; to others everybody sends at its own pace. Each may keep 16 octets for every association of the engine.
@@ -15,7 +15,7 @@ const MOST_ROUTES: usize = 64;
 /// Routes on which urgencies differ, or did a moment ago.
 #[derive(Default)]
 pub(super) struct Routes {
-    by_host: BTreeMap<IpAddr, Route>,
+    by_host: BTreeMap<IpAddr, HostRoute>,
     /// When the next association that waits has its turn; [`Time::NEVER`] if none waits.
     wakes: Time,
 }
@@ -37,7 +37,7 @@ impl Routes {
             self.by_host.retain(|_, route| !route.is_unused(now));
         }
         if self.by_host.len() < MOST_ROUTES {
-            let mut route = Route::new(now);
+            let mut route = HostRoute::new(now);
             route.used(Some(sort), now);
             self.by_host.insert(host, route);
         }

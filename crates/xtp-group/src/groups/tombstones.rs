@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::VecDeque;
-use xtp_core::hash::{KeyedMap, KeyedState, Source};
+use xtp_core::hash::{KeyedMap, KeyedState, UdpSource};
 use xtp_core::time::Time;
 
 /// For how long a group that ended is remembered.
@@ -13,9 +13,9 @@ const MOST: usize = 4_096;
 
 /// Transmitters' addresses and keys of groups that ended.
 pub(super) struct EndedGroups {
-    until: KeyedMap<(Source, u64), Time>,
+    until: KeyedMap<(UdpSource, u64), Time>,
     /// In the order in which they were buried.
-    order: VecDeque<(Time, Source, u64)>,
+    order: VecDeque<(Time, UdpSource, u64)>,
 }
 
 impl EndedGroups {
@@ -29,7 +29,7 @@ impl EndedGroups {
     /// The group `key` of that transmitter is over.
     pub(super) fn bury(&mut self, transmitter: SocketAddr, key: u64, now: Time) {
         self.forget_old(now);
-        let source = Source::from(transmitter);
+        let source = UdpSource::from(transmitter);
         let until = now + LIFE;
         self.until.insert((source, key), until);
         self.order.push_back((until, source, key));
@@ -40,7 +40,7 @@ impl EndedGroups {
 
     /// Whether that group ended not long ago.
     fn holds(&self, transmitter: SocketAddr, key: u64, now: Time) -> bool {
-        let until = self.until.get(&(Source::from(transmitter), key));
+        let until = self.until.get(&(UdpSource::from(transmitter), key));
         until.is_some_and(|until| now < *until)
     }
 

@@ -4,7 +4,7 @@ use super::{Receiver, Stage};
 use crate::GroupClose;
 use crate::groups::PartyEnv;
 use core::time::Duration;
-use xtp_core::path::hint::{Outcome, Reports};
+use xtp_core::path::hint::{HintOutcome, Reports};
 use xtp_core::time::Time;
 use xtp_core::time::sleep::READING;
 
@@ -138,11 +138,11 @@ impl Receiver {
         match self
             .watch
             .doubt
-            .map_or(Outcome::Open, |doubt| doubt.outcome(env.now))
+            .map_or(HintOutcome::Open, |doubt| doubt.outcome(env.now))
         {
-            Outcome::Open => {}
-            Outcome::Void => (self.watch.doubt, self.watch.probe) = (None, None),
-            Outcome::Gone => {
+            HintOutcome::Open => {}
+            HintOutcome::Void => (self.watch.doubt, self.watch.probe) = (None, None),
+            HintOutcome::Gone => {
                 self.watch.doubt = None;
                 return self.lost(env);
             }

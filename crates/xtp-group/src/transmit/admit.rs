@@ -10,7 +10,7 @@ use crate::{DropReason, GroupEvent, MOST_MEMBERS, MemberId, MemberState, Mode, R
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use std::collections::BTreeMap;
-use xtp_core::path::hint::{Outcome, Reports};
+use xtp_core::path::hint::{HintOutcome, Reports};
 use xtp_core::time::Time;
 use xtp_core::time::sleep::READING;
 use xtp_core::transmit::Datagram;
@@ -139,7 +139,7 @@ impl Joins {
     /// Whose answer is to be repeated; those who never confirmed are given up.
     pub(super) fn due(&mut self, now: Time, again: &mut Vec<u64>, given_up: &mut Vec<u64>) {
         for (own, pending) in &mut self.pending {
-            let gone = |doubt: Reports| doubt.outcome(now) == Outcome::Gone;
+            let gone = |doubt: Reports| doubt.outcome(now) == HintOutcome::Gone;
             if now.since(pending.asked) >= GIVEN_UP || pending.doubt.is_some_and(gone) {
                 given_up.push(*own);
             } else if !pending.waits && now.since(pending.told) >= pending.repeat {

@@ -10,7 +10,7 @@ use crate::{BlockLayout, DropReason, GroupEvent, MemberId, MemberState, Slow};
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::collections::BTreeMap;
-use xtp_core::path::hint::{Outcome, Reports};
+use xtp_core::path::hint::{HintOutcome, Reports};
 use xtp_core::time::Time;
 use xtp_wire::{GroupPoint, serial_gt};
 
@@ -518,10 +518,13 @@ impl Transmitter {
     fn judge_doubts(&mut self, env: &mut PartyEnv<'_>) {
         let mut gone = Vec::new();
         for (index, member) in self.members.iter_mut().filter(|(_, member)| member.is_open()) {
-            match member.doubt.map_or(Outcome::Open, |doubt| doubt.outcome(env.now)) {
-                Outcome::Open => {}
-                Outcome::Void => member.doubt = None,
-                Outcome::Gone => gone.push(index),
+            match member
+                .doubt
+                .map_or(HintOutcome::Open, |doubt| doubt.outcome(env.now))
+            {
+                HintOutcome::Open => {}
+                HintOutcome::Void => member.doubt = None,
+                HintOutcome::Gone => gone.push(index),
             }
         }
         for index in gone {

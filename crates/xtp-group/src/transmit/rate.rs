@@ -12,7 +12,7 @@ use crate::{Require, TransmitterOptions};
 use core::time::Duration;
 use std::collections::BTreeMap;
 use xtp_congestion::CongestionKind;
-use xtp_congestion::{Ack, Control, Controller, Lost, Sent};
+use xtp_congestion::{Ack, CongestionControl, Controller, Lost, SentPacket};
 use xtp_core::control::ecn::EcnSender;
 use xtp_core::control::pacer::Pacer;
 use xtp_core::control::rate::TokenBucket;
@@ -91,7 +91,7 @@ pub(super) struct RateControl {
     bucket: TokenBucket,
     own: Rate,
     copies: u64,
-    control: Control,
+    control: CongestionControl,
     /// Whether packets of the stream are marked, and what the pacemaker's totals mean.
     ecn: EcnSender,
     losses: Losses,
@@ -125,7 +125,7 @@ impl RateControl {
             bucket: TokenBucket::new(options.rate, now),
             own: options.rate,
             copies,
-            control: Control::new(CongestionKind::Model, size::payload(options.datagram) as u32),
+            control: CongestionControl::new(CongestionKind::Model, size::payload(options.datagram) as u32),
             // Who hears of no marks must not ask for them.
             ecn: EcnSender::new(options.ecn && options.require != Require::Nobody),
             losses: Losses::new(size::payload(options.datagram) as u64),
@@ -226,7 +226,7 @@ impl RateControl {
             self.outstanding = Some(now);
         }
         self.sent = sent;
-        self.control.on_sent(Sent { now, sync, idle });
+        self.control.on_sent(SentPacket { now, sync, idle });
     }
 
     /// So many octets left that are none of the stream: they wait for no rate, and the stream waits for them.

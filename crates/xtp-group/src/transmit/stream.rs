@@ -5,7 +5,7 @@ use crate::{BlockLayout, DESCRIPTOR_LEN, Descriptor, Symbol, SymbolMark};
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
 use xtp_core::send::SendQueue;
-use xtp_core::send::queue::Cut;
+use xtp_core::send::queue::NextSegment;
 use xtp_wire::TAG_LEN;
 
 /// Most octets that one who is behind is given at once.
@@ -167,7 +167,7 @@ impl GroupStream {
         Some(self.nxt + least)
     }
 
-    fn cut_len(&self, seq: u64) -> Option<Cut> {
+    fn cut_len(&self, seq: u64) -> Option<NextSegment> {
         let most = self.layout.map_or(self.most, |layout| layout.room_at(seq).into());
         self.queue.cut(seq, most.min(self.most))
     }
@@ -186,7 +186,7 @@ impl GroupStream {
         self.portion_of(self.cut_len(seq)?, seq, until)
     }
 
-    fn portion_of(&self, cut: Cut, seq: u64, until: u64) -> Option<Portion> {
+    fn portion_of(&self, cut: NextSegment, seq: u64, until: u64) -> Option<Portion> {
         let within = until.saturating_sub(seq);
         let tag = if cut.tag.is_some() { TAG_LEN as u64 } else { 0 };
         let (len, eom) = match cut.len as u64 {

@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice};
 
-use xtp_engine::{FramedRun, Piece, Run, Train, TransmitBatch};
+use xtp_engine::{FramedRun, HeaderRun, Piece, Train, TransmitBatch};
 use xtp_io::{SendOutcome, TrafficClass, UdpSocket};
 
 use super::shortcut::Use;
@@ -68,7 +68,7 @@ impl Way<'_> {
 /// In how many places the octets of `piece` lie, at least.
 pub(super) fn parts(piece: &Piece) -> usize {
     match piece {
-        Piece::Run(Run { count, .. }) | Piece::Framed(FramedRun { count, .. }) => 2 * count,
+        Piece::Run(HeaderRun { count, .. }) | Piece::Framed(FramedRun { count, .. }) => 2 * count,
         _ => 1,
     }
 }

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use xtp_wire::serial_max;
 
-use super::Run;
+use super::SegmentRun;
 use crate::time::Time;
 
 /// A threshold that no segment reaches: only its age can show that it is lost.
@@ -12,7 +12,7 @@ pub const NEVER: u32 = 1 << 30;
 
 /// What an acknowledgement lets us conclude about loss (§4.3).
 #[derive(Copy, Clone, Debug)]
-pub struct Judge {
+pub struct LossCriteria {
     /// The echo of the packet that is the evidence.
     pub echo: u32,
     /// How many syncs the echo must be ahead: 3, or 0 where everything up to the echo is lost, or [`NEVER`].
@@ -29,7 +29,7 @@ pub struct Judge {
 
 /// What was found lost.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct DetectedLoss {
     /// Octets newly lost.
     pub lost_octets: u64,
     /// Packets newly lost.
@@ -44,8 +44,8 @@ pub struct Verdict {
     pub check_at: Option<Time>,
 }
 
-impl Verdict {
-    pub(super) fn add(&mut self, lost: &Run) {
+impl DetectedLoss {
+    pub(super) fn add(&mut self, lost: &SegmentRun) {
         self.lost_octets += lost.octets();
         self.lost_packets += lost.count;
         let newest = lost.sync.wrapping_add(lost.count - 1);

@@ -20,7 +20,7 @@ const MEMORY: u8 = 16;
 
 /// What a report was judged by, and says itself.
 #[derive(Copy, Clone, Debug)]
-pub struct Told {
+pub struct ReportSpan {
     /// Echo of the report before.
     pub before: u32,
     /// The first position of which that report spoke.
@@ -126,7 +126,7 @@ impl Reordering {
 
 impl Inflight {
     /// What of the octets `left..right`, which are about to be acknowledged, was overtaken. O(log n) plus O(runs there).
-    pub fn overtaken(&self, left: u64, right: u64, told: &Told) -> Overtaken {
+    pub fn overtaken(&self, left: u64, right: u64, told: &ReportSpan) -> Overtaken {
         let mut all = Overtaken::default();
         let start = self.runs.partition_point(|run| run.end() <= left);
         for run in self.runs.range(start..).take_while(|run| run.seq < right) {

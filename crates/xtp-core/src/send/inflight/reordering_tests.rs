@@ -19,8 +19,8 @@ fn sent() -> Inflight {
     map
 }
 
-fn told(before: u32, echo: u32) -> Told {
-    Told {
+fn told(before: u32, echo: u32) -> ReportSpan {
+    ReportSpan {
         before,
         above: 0,
         below: u64::MAX,
@@ -43,7 +43,7 @@ fn a_segment_reported_missing_was_overtaken_when_it_comes() {
         late(None, 0),
         "nobody missed those"
     );
-    let silent = Told {
+    let silent = ReportSpan {
         above: 300,
         ..told(5, 8)
     };
@@ -52,7 +52,7 @@ fn a_segment_reported_missing_was_overtaken_when_it_comes() {
         late(None, 0),
         "of these nothing was said"
     );
-    let silent = Told {
+    let silent = ReportSpan {
         below: 200,
         ..told(5, 8)
     };

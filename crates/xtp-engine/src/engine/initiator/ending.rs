@@ -11,7 +11,7 @@ use crate::stats::ContextStats;
 use crate::time_wait::TimeWait;
 use core::time::Duration;
 use xtp_congestion::CongestionKind;
-use xtp_congestion::{Ack, Control as Congestion, Controller, Sent};
+use xtp_congestion::{Ack, CongestionControl, Controller, SentPacket};
 use xtp_core::path::rtt::Rtt;
 use xtp_core::time::Time;
 use xtp_core::transmit::{Datagram, Ecn, Route, TransmitBatch};
@@ -193,8 +193,8 @@ impl Initiator {
             return None;
         }
         let (segment, octets, sync) = (facts.segment() as u64, self.request.len() as u64, self.sync());
-        let mut control = Congestion::new(kind, u32::try_from(segment).unwrap_or(u32::MAX));
-        control.on_sent(Sent {
+        let mut control = CongestionControl::new(kind, u32::try_from(segment).unwrap_or(u32::MAX));
+        control.on_sent(SentPacket {
             now: left,
             sync,
             idle: true,

@@ -9,7 +9,9 @@ use crate::event::Event;
 use crate::time_wait::TimeWait;
 use xtp_core::time::Time;
 use xtp_core::transmit::{Ecn, Route, TransmitBatch};
-use xtp_wire::{CONTROL_LEN, Control, DELAY_NONE, Format, Header, Key, Options, Writer, XDATA_LEN, size};
+use xtp_wire::{
+    CONTROL_LEN, Control, DELAY_NONE, Format, Header, Key, Options, PacketWriter, XDATA_LEN, size,
+};
 
 impl Engine {
     /// The one in `slot` is answered; false, and nothing done, if that takes a context.
@@ -149,7 +151,7 @@ impl Responder {
         let (status, protection) = (self.status(config), config.protection());
         let Some(answer) = &self.done.answer else {
             const OCTETS: usize = size::packet(CONTROL_LEN);
-            let said = |packet: &mut Writer<'_>| packet.segment(|rest| status.encode(rest));
+            let said = |packet: &mut PacketWriter<'_>| packet.segment(|rest| status.encode(rest));
             let at = out.write_exactly::<OCTETS, _>(header, protection, said, []);
             out.push(route, false, at, &[]);
             return;
