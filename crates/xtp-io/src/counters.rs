@@ -35,7 +35,7 @@ pub struct Counters {
 
 /// The live counts. Relaxed: they order nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct LiveCounters {
     pub(crate) send_calls: AtomicU64,
     pub(crate) recv_calls: AtomicU64,
     pub(crate) poll_calls: AtomicU64,
@@ -57,7 +57,7 @@ pub(crate) fn add(count: &AtomicU64, amount: u64) {
     );
 }
 
-impl Counts {
+impl LiveCounters {
     /// A copy of all counts, each read once; what the kernel counts is not among them.
     pub(crate) fn snapshot(&self) -> Counters {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);

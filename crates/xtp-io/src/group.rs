@@ -114,7 +114,7 @@ fn require_groups(addr: SocketAddr) -> Result<(), IoError> {
 
 /// Choices for [`UdpSocket::join`].
 #[derive(Clone, Debug, Default)]
-pub struct JoinOptions {
+pub struct MembershipOptions {
     /// Where the group is listened to.
     pub interface: Interface,
     /// Take only what this sender sends (source-specific); `None`: what anybody sends.
@@ -151,7 +151,7 @@ impl UdpSocket {
     /// # Errors
     /// [`IoError::NoGroups`] where groups are not built for the system, which is everywhere but on Linux; an address that is no group's, an interface that is not there, a source of the other family, and what
     /// [`UdpSocket::bind`] says.
-    pub fn join(group: SocketAddr, options: &JoinOptions) -> Result<Self, IoError> {
+    pub fn join(group: SocketAddr, options: &MembershipOptions) -> Result<Self, IoError> {
         let group = canonical(group);
         require_groups(group)?;
         let other_family = options

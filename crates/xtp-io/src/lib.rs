@@ -1,6 +1,6 @@
 //! Datagrams in trains and batches: the socket layer under XTP, which knows nothing of XTP.
 //!
-//! A [`Train`] is a run of equally long datagrams to one destination, given as pieces of memory
+//! A [`SendTrain`] is a run of equally long datagrams to one destination, given as pieces of memory
 //! (header, payload, header, payload, ...). Where the kernel can, a whole train leaves in one system
 //! call ([`UdpSocket::send`]: gather list and segmentation offload), and a whole batch of datagrams
 //! arrives in one ([`UdpSocket::recv`] into a [`RecvBatch`]: `recvmmsg` and receive offload). What the
@@ -9,14 +9,14 @@
 //! the only back end outside Linux).
 //!
 //! Payload is never copied in user space: pieces are references on the way out, and on the way in a
-//! datagram can be kept as a slice of the slab it arrived in ([`Datagram::to_bytes`]).
+//! datagram can be kept as a slice of the slab it arrived in ([`RecvDatagram::to_bytes`]).
 //!
 //! The limits of one call (64 segments, 65 507 octets, 1024 pieces)
 //! are handled here, so a train may have any length.
 //!
 //! ```
 //! use std::io::IoSlice;
-//! use xtp_io::{Interest, RecvBatch, SocketOptions, Train, UdpSocket};
+//! use xtp_io::{Interest, RecvBatch, SocketOptions, SendTrain, UdpSocket};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let options = SocketOptions::default();
@@ -24,7 +24,7 @@
 //! let receiver = UdpSocket::bind("127.0.0.1:0".parse()?, &options)?;
 //!
 //! let pieces = [IoSlice::new(b"header 1 "), IoSlice::new(b"data"), IoSlice::new(b"header 2 "), IoSlice::new(b"da")];
-//! sender.send(&Train::new(receiver.local_addr(), 13, &pieces))?;
+//! sender.send(&SendTrain::new(receiver.local_addr(), 13, &pieces))?;
 //!
 //! let mut batch = RecvBatch::default();
 //! let mut datagrams = Vec::new();
@@ -60,7 +60,7 @@ pub use address::canonical;
 pub use capabilities::Capabilities;
 pub use counters::Counters;
 pub use error::{IoError, SocketError, SocketErrorKind};
-pub use group::{GroupSending, Interface, JoinOptions};
+pub use group::{GroupSending, Interface, MembershipOptions};
 #[doc(hidden)]
 pub use options::Lacking;
 pub use options::{Backend, SocketOptions};
@@ -69,7 +69,7 @@ pub use socket::UdpSocket;
 #[cfg(xtp_loom)]
 pub use sys::Referring;
 pub use sys::batch::{
-    DEFAULT_SLAB_SIZE, DEFAULT_SLOTS, Datagram, Datagrams, LENT_FROM, MAX_SLOTS, RecvBatch,
+    DEFAULT_SLAB_SIZE, DEFAULT_SLOTS, Datagrams, LENT_FROM, MAX_SLOTS, RecvBatch, RecvDatagram,
 };
 #[doc(hidden)]
 pub use sys::failing::Faults;
@@ -77,7 +77,7 @@ pub use sys::shortcut::{Bell, Shortcut};
 #[doc(hidden)]
 pub use sys::wired::Wire;
 pub use sys::{FrameMemory, FrameRegion};
-pub use train::{Ecn, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, TrafficClass, Train};
+pub use train::{EcnCodepoint, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, SendTrain, TrafficClass};
 
 #[cfg(all(target_os = "linux", feature = "tun"))]
 pub use tun::open_tun;

@@ -51,7 +51,7 @@ impl UdpSocket {
         add(&counts.datagrams_out, octets.len().div_ceil(segment) as u64);
         add(&counts.octets_out, octets.len() as u64);
         #[cfg(target_os = "linux")]
-        shortcut.told.sent();
+        shortcut.ecn_history.sent();
         true
     }
 
@@ -84,7 +84,7 @@ impl UdpSocket {
             if named && sys::lend_by(shortcut, counts, octets) {
                 add(&counts.datagrams_out, octets.len().div_ceil(segment) as u64);
                 add(&counts.octets_out, octets.len() as u64);
-                shortcut.told.sent();
+                shortcut.ecn_history.sent();
                 return true;
             }
         }

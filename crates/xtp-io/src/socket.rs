@@ -10,12 +10,12 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::address::canonical;
 use crate::capabilities::Capabilities;
-use crate::counters::{Counters, Counts, add};
+use crate::counters::{Counters, LiveCounters, add};
 use crate::error::{IoError, SocketError};
 use crate::options::{Backend, SocketOptions};
 use crate::readiness::{Interest, Readiness};
-use crate::sys::{self, DatagramIo, Endpoint, RecvBatch};
-use crate::train::{Envelope, SendOutcome, TrafficClass, Train};
+use crate::sys::{self, BoundSocket, DatagramIo, RecvBatch};
+use crate::train::{SendOutcome, SendTarget, SendTrain, TrafficClass};
 
 /// A bound, unconnected, non-blocking UDP socket.
 ///
@@ -23,7 +23,7 @@ use crate::train::{Envelope, SendOutcome, TrafficClass, Train};
 /// For the counters see [`Counters`].
 #[derive(Debug)]
 pub struct UdpSocket {
-    pub(crate) endpoint: Endpoint,
+    pub(crate) endpoint: BoundSocket,
     pub(crate) io: Box<dyn DatagramIo>,
     capabilities: Capabilities,
 }
@@ -86,10 +86,10 @@ impl UdpSocket {
             ..Capabilities::default()
         };
         size_buffers(&socket, options, &mut capabilities);
-        let endpoint = Endpoint {
+        let endpoint = BoundSocket {
             socket: socket.into(),
             local,
-            counts: Counts::default(),
+            counts: LiveCounters::default(),
             groups_by: AtomicU32::new(0),
         };
         let io = sys::open(&endpoint, options, &mut capabilities);
@@ -134,7 +134,7 @@ impl UdpSocket {
     /// `InvalidInput` for a train that contradicts itself, has a datagram of more than `MAX_PIECES`
     /// pieces or an address of the wrong family, and what the system says (no route, not permitted).
     /// A full buffer and a datagram too long are no errors but [`SendOutcome`]s.
-    pub fn send(&self, train: &Train<'_>) -> io::Result<SendOutcome> {
+    pub fn send(&self, train: &SendTrain<'_>) -> io::Result<SendOutcome> {
         self.send_from(train, 0)
     }
 
@@ -142,7 +142,7 @@ impl UdpSocket {
     ///
     /// # Errors
     /// As [`UdpSocket::send`].
-    pub fn send_from(&self, train: &Train<'_>, first: usize) -> io::Result<SendOutcome> {
+    pub fn send_from(&self, train: &SendTrain<'_>, first: usize) -> io::Result<SendOutcome> {
         train.check()?;
         if train.segment > crate::MAX_DATAGRAM && train.total > crate::MAX_DATAGRAM {
             return Ok(SendOutcome::TooBig {
@@ -166,7 +166,7 @@ impl UdpSocket {
         !octets.is_empty()
             && self.io.send_one(
                 &self.endpoint,
-                &Envelope {
+                &SendTarget {
                     dst,
                     src,
                     class: class.into(),

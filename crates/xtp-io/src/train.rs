@@ -12,7 +12,7 @@ pub const MAX_PIECES: usize = 1024;
 
 /// The two ECN bits of the IP header (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Ecn {
+pub enum EcnCodepoint {
     /// Not ECN-capable.
     #[default]
     NotEct = 0,
@@ -24,7 +24,7 @@ pub enum Ecn {
     Ce = 3,
 }
 
-impl Ecn {
+impl EcnCodepoint {
     /// From the low two bits of the traffic class octet; the others are ignored.
     pub fn from_bits(traffic_class: u8) -> Self {
         match traffic_class & 3 {
@@ -47,7 +47,7 @@ pub struct TrafficClass(u8);
 
 impl TrafficClass {
     /// Of `dscp`, 0 to 63 (higher bits are ignored), and `ecn`.
-    pub const fn new(dscp: u8, ecn: Ecn) -> Self {
+    pub const fn new(dscp: u8, ecn: EcnCodepoint) -> Self {
         Self(dscp << 2 | ecn as u8)
     }
 
@@ -63,15 +63,15 @@ impl TrafficClass {
     }
 }
 
-impl From<Ecn> for TrafficClass {
-    fn from(ecn: Ecn) -> Self {
+impl From<EcnCodepoint> for TrafficClass {
+    fn from(ecn: EcnCodepoint) -> Self {
         Self::new(0, ecn)
     }
 }
 
 /// Datagrams to one destination: the concatenation of `pieces`, cut every `segment` octets.
 #[derive(Clone, Copy, Debug)]
-pub struct Train<'a> {
+pub struct SendTrain<'a> {
     /// Destination. A scope id (link-local IPv6) is kept.
     pub dst: SocketAddr,
     /// Source address to use; `None` lets the system choose.
@@ -94,13 +94,13 @@ pub struct Train<'a> {
     not(target_os = "linux"),
     allow(dead_code, reason = "the portable back end sends trains only")
 )]
-pub(crate) struct Envelope {
+pub(crate) struct SendTarget {
     pub(crate) dst: SocketAddr,
     pub(crate) src: Option<IpAddr>,
     pub(crate) class: TrafficClass,
 }
 
-impl<'a> Train<'a> {
+impl<'a> SendTrain<'a> {
     /// A train to `dst` without wishes about source, interface and traffic class; counts the octets itself.
     pub fn new(dst: SocketAddr, segment: usize, pieces: &'a [IoSlice<'a>]) -> Self {
         let total = octets(pieces);
@@ -175,13 +175,13 @@ pub enum SendOutcome {
 
 /// A place in a list of pieces, moving forward.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cursor<'a> {
+pub(crate) struct PieceCursor<'a> {
     pieces: &'a [IoSlice<'a>],
     /// Octets of the first piece that are used up.
     offset: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> PieceCursor<'a> {
     /// At octet `position` of the concatenated pieces, or at their end.
     pub(crate) fn at(pieces: &'a [IoSlice<'a>], position: usize) -> Self {
         let mut cursor = Self {

@@ -2,10 +2,10 @@
 
 use std::io::{ErrorKind, IoSlice};
 
-use super::{Cursor, Ecn, Train};
+use super::{EcnCodepoint, PieceCursor, SendTrain};
 
-fn train<'a>(segment: usize, pieces: &'a [IoSlice<'a>]) -> Train<'a> {
-    Train::new("127.0.0.1:9".parse().expect("an address"), segment, pieces)
+fn train<'a>(segment: usize, pieces: &'a [IoSlice<'a>]) -> SendTrain<'a> {
+    SendTrain::new("127.0.0.1:9".parse().expect("an address"), segment, pieces)
 }
 
 fn joined(pieces: &[IoSlice<'_>]) -> Vec<u8> {
@@ -38,7 +38,7 @@ fn every_cut_of_every_short_list_of_pieces_is_the_concatenation() {
         let whole = joined(&pieces);
         for start in 0..=whole.len() {
             for end in start..=whole.len() {
-                let mut cursor = Cursor::at(&pieces, start);
+                let mut cursor = PieceCursor::at(&pieces, start);
                 let mut out = [IoSlice::new(&[]); 4];
                 let used = cursor
                     .take(end - start, &mut out)
@@ -63,7 +63,7 @@ fn every_cut_of_every_short_list_of_pieces_is_the_concatenation() {
 #[test]
 fn a_cursor_stays_where_it_is_when_the_entries_do_not_suffice() {
     let pieces = [IoSlice::new(b"ab"), IoSlice::new(b"cd"), IoSlice::new(b"ef")];
-    let mut cursor = Cursor::at(&pieces, 1);
+    let mut cursor = PieceCursor::at(&pieces, 1);
     let mut two = [IoSlice::new(&[]); 2];
     assert_eq!(cursor.take(4, &mut two), None);
     assert_eq!(cursor.take(3, &mut two), Some(2));
@@ -89,10 +89,10 @@ fn contradictory_trains_are_refused() {
     let good = train(3, &pieces);
     assert!(good.check().is_ok());
     let bad = [
-        Train { segment: 0, ..good },
-        Train { total: 5, ..good },
-        Train { total: 0, ..good },
-        Train {
+        SendTrain { segment: 0, ..good },
+        SendTrain { total: 5, ..good },
+        SendTrain { total: 0, ..good },
+        SendTrain {
             total: 0,
             pieces: &[],
             ..good
@@ -107,11 +107,16 @@ fn contradictory_trains_are_refused() {
 
 #[test]
 fn ecn_bits_are_those_of_the_header() {
-    for (ecn, bits) in [(Ecn::NotEct, 0), (Ecn::Ect1, 1), (Ecn::Ect0, 2), (Ecn::Ce, 3)] {
+    for (ecn, bits) in [
+        (EcnCodepoint::NotEct, 0),
+        (EcnCodepoint::Ect1, 1),
+        (EcnCodepoint::Ect0, 2),
+        (EcnCodepoint::Ce, 3),
+    ] {
         assert_eq!(ecn.bits(), bits);
-        assert_eq!(Ecn::from_bits(bits), ecn);
+        assert_eq!(EcnCodepoint::from_bits(bits), ecn);
         assert_eq!(
-            Ecn::from_bits(0xfc | bits),
+            EcnCodepoint::from_bits(0xfc | bits),
             ecn,
             "the other six bits are no concern of ECN"
         );

@@ -1,6 +1,6 @@
 //! What becomes of each error of each socket call: the one table.
 //!
-//! A back end acts on what concerns one call alone ([`Doubt`], [`Verdict::Again`], [`Verdict::Full`], [`Verdict::TooLong`]); the
+//! A back end acts on what concerns one call alone ([`SendRetry`], [`ErrorVerdict::Again`], [`ErrorVerdict::Full`], [`ErrorVerdict::TooLong`]); the
 //! program that has the socket acts on the others.
 
 use std::io;
@@ -19,7 +19,7 @@ pub enum Call {
 /// What becomes of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum ErrorVerdict {
     /// Nothing was done for a reason that has passed: the call is made again.
     Again,
     /// No room to send, or nothing to receive: it is waited for.
@@ -43,7 +43,7 @@ pub enum Verdict {
 
 /// Why a call that sends is made again before its error is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Doubt {
+pub enum SendRetry {
     /// It is not.
     No,
     /// The error may be what the network reported about an earlier datagram, which the system hands to the next call.
@@ -54,38 +54,38 @@ pub enum Doubt {
 
 /// What becomes of one error number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ErrnoRow {
     /// The number, and its name.
     pub code: i32,
     /// As `errno.h` has it.
     pub name: &'static str,
     /// Why a call that sends is made again first.
-    pub doubt: Doubt,
+    pub doubt: SendRetry,
     /// Of a call that sends, once it is believed.
-    pub send: Verdict,
+    pub send: ErrorVerdict,
     /// Of a call that receives.
-    pub receive: Verdict,
+    pub receive: ErrorVerdict,
     /// Where the network reports it.
-    pub report: Verdict,
+    pub report: ErrorVerdict,
 }
 
 #[cfg(unix)]
 macro_rules! table {
     ($($name:ident $doubt:ident $send:ident $receive:ident $report:ident;)+) => {
-        &[$(Row {
+        &[$(ErrnoRow {
             code: libc::$name,
             name: stringify!($name),
-            doubt: Doubt::$doubt,
-            send: Verdict::$send,
-            receive: Verdict::$receive,
-            report: Verdict::$report,
+            doubt: SendRetry::$doubt,
+            send: ErrorVerdict::$send,
+            receive: ErrorVerdict::$receive,
+            report: ErrorVerdict::$report,
         }),+]
     };
 }
 
 /// The table. What is not in it is [`UNKNOWN`].
 #[cfg(unix)]
-pub const TABLE: &[Row] = table! {
+pub const TABLE: &[ErrnoRow] = table! {
     //            doubt    sending     receiving reported
     EINTR         No       Again       Again     Loss;
     EAGAIN        No       Full        Full      Loss;
@@ -125,19 +125,19 @@ pub const TABLE: &[Row] = table! {
 
 /// Other systems have other numbers: there the kind of an error decides.
 #[cfg(not(unix))]
-pub const TABLE: &[Row] = &[];
+pub const TABLE: &[ErrnoRow] = &[];
 
 /// Of any other number.
-pub const UNKNOWN: Row = Row {
+pub const UNKNOWN: ErrnoRow = ErrnoRow {
     code: 0,
     name: "unknown",
-    doubt: Doubt::No,
-    send: Verdict::Refused,
-    receive: Verdict::Pause,
-    report: Verdict::Loss,
+    doubt: SendRetry::No,
+    send: ErrorVerdict::Refused,
+    receive: ErrorVerdict::Pause,
+    report: ErrorVerdict::Loss,
 };
 
-impl Row {
+impl ErrnoRow {
     /// Of an error number.
     pub fn of(code: i32) -> Self {
         let found = TABLE.iter().find(|row| row.code == code).copied();
@@ -145,7 +145,7 @@ impl Row {
     }
 
     /// What becomes of it.
-    pub fn verdict(&self, call: Call) -> Verdict {
+    pub fn verdict(&self, call: Call) -> ErrorVerdict {
         match call {
             Call::Send => self.send,
             Call::Receive => self.receive,
@@ -154,12 +154,12 @@ impl Row {
     }
 }
 
-impl Verdict {
+impl ErrorVerdict {
     /// Of an error of `call`.
     pub fn of(call: Call, error: &io::Error) -> Self {
         #[cfg(unix)]
         if let Some(code) = error.raw_os_error() {
-            return Row::of(code).verdict(call);
+            return ErrnoRow::of(code).verdict(call);
         }
         #[cfg(windows)]
         match (call, error.raw_os_error()) {
@@ -174,21 +174,29 @@ impl Verdict {
 }
 
 /// Of an error that has no number, or none of this table: this crate's own, and those of other systems.
-fn of_kind(call: Call, kind: io::ErrorKind) -> Verdict {
+fn of_kind(call: Call, kind: io::ErrorKind) -> ErrorVerdict {
     use io::ErrorKind as Kind;
     let (send, receive, report) = match kind {
-        Kind::Interrupted => (Verdict::Again, Verdict::Again, Verdict::Loss),
-        Kind::WouldBlock => (Verdict::Full, Verdict::Full, Verdict::Loss),
-        Kind::ConnectionRefused | Kind::ConnectionReset => (Verdict::Loss, Verdict::Again, Verdict::NoPort),
+        Kind::Interrupted => (ErrorVerdict::Again, ErrorVerdict::Again, ErrorVerdict::Loss),
+        Kind::WouldBlock => (ErrorVerdict::Full, ErrorVerdict::Full, ErrorVerdict::Loss),
+        Kind::ConnectionRefused | Kind::ConnectionReset => {
+            (ErrorVerdict::Loss, ErrorVerdict::Again, ErrorVerdict::NoPort)
+        }
         // An address of a family that the socket does not carry.
         Kind::InvalidInput
         | Kind::Unsupported
         | Kind::AddrNotAvailable
         | Kind::NetworkUnreachable
         | Kind::HostUnreachable
-        | Kind::NetworkDown => (Verdict::Unreachable, Verdict::Pause, Verdict::Unreachable),
-        Kind::OutOfMemory => (Verdict::Loss, Verdict::Pause, Verdict::Loss),
-        Kind::NotConnected | Kind::BrokenPipe => (Verdict::Broken, Verdict::Broken, Verdict::Loss),
+        | Kind::NetworkDown => (
+            ErrorVerdict::Unreachable,
+            ErrorVerdict::Pause,
+            ErrorVerdict::Unreachable,
+        ),
+        Kind::OutOfMemory => (ErrorVerdict::Loss, ErrorVerdict::Pause, ErrorVerdict::Loss),
+        Kind::NotConnected | Kind::BrokenPipe => {
+            (ErrorVerdict::Broken, ErrorVerdict::Broken, ErrorVerdict::Loss)
+        }
         _ => (UNKNOWN.send, UNKNOWN.receive, UNKNOWN.report),
     };
     match call {

@@ -10,22 +10,22 @@ fn every_number_has_one_row_and_every_call_a_verdict() {
     for code in 1..=GREATEST {
         let rows: Vec<_> = TABLE.iter().filter(|row| row.code == code).collect();
         assert!(rows.len() <= 1, "{rows:?}");
-        let row = Row::of(code);
+        let row = ErrnoRow::of(code);
         assert_eq!(row.code, code);
         let error = io::Error::from_raw_os_error(code);
         for call in [Call::Send, Call::Receive, Call::Report] {
-            assert_eq!(Verdict::of(call, &error), row.verdict(call), "{row:?}");
+            assert_eq!(ErrorVerdict::of(call, &error), row.verdict(call), "{row:?}");
         }
     }
 }
 
 #[test]
 fn an_error_that_no_row_has_is_told_and_ends_nothing() {
-    let row = Row::of(GREATEST + 1);
-    assert_eq!((row.code, row.doubt), (GREATEST + 1, Doubt::No));
+    let row = ErrnoRow::of(GREATEST + 1);
+    assert_eq!((row.code, row.doubt), (GREATEST + 1, SendRetry::No));
     assert_eq!(
         (row.send, row.receive, row.report),
-        (Verdict::Refused, Verdict::Pause, Verdict::Loss)
+        (ErrorVerdict::Refused, ErrorVerdict::Pause, ErrorVerdict::Loss)
     );
 }
 
@@ -33,30 +33,38 @@ fn an_error_that_no_row_has_is_told_and_ends_nothing() {
 fn no_row_asks_for_what_its_call_can_not_do() {
     for row in TABLE.iter().chain([&UNKNOWN]) {
         // Repeating for ever, or waiting for room, is for reasons that pass.
-        assert_eq!(row.send == Verdict::Again, row.name == "EINTR", "{row:?}");
-        assert_eq!(row.send == Verdict::Full, row.name == "EAGAIN", "{row:?}");
-        assert!(!matches!(row.send, Verdict::NoPort | Verdict::Pause), "{row:?}");
-        let receives = [Verdict::Again, Verdict::Full, Verdict::Pause, Verdict::Broken];
+        assert_eq!(row.send == ErrorVerdict::Again, row.name == "EINTR", "{row:?}");
+        assert_eq!(row.send == ErrorVerdict::Full, row.name == "EAGAIN", "{row:?}");
+        assert!(
+            !matches!(row.send, ErrorVerdict::NoPort | ErrorVerdict::Pause),
+            "{row:?}"
+        );
+        let receives = [
+            ErrorVerdict::Again,
+            ErrorVerdict::Full,
+            ErrorVerdict::Pause,
+            ErrorVerdict::Broken,
+        ];
         assert!(receives.contains(&row.receive), "{row:?}");
         let reports = [
-            Verdict::Loss,
-            Verdict::TooLong,
-            Verdict::Unreachable,
-            Verdict::Refused,
-            Verdict::NoPort,
+            ErrorVerdict::Loss,
+            ErrorVerdict::TooLong,
+            ErrorVerdict::Unreachable,
+            ErrorVerdict::Refused,
+            ErrorVerdict::NoPort,
         ];
         assert!(reports.contains(&row.report), "{row:?}");
         // What the network may have said of an earlier datagram is nothing that a call that receives has to stop for.
-        let earlier = row.doubt == Doubt::Earlier;
+        let earlier = row.doubt == SendRetry::Earlier;
         assert_eq!(
             earlier,
-            row.receive == Verdict::Again && row.name != "EINTR",
+            row.receive == ErrorVerdict::Again && row.name != "EINTR",
             "{row:?}"
         );
         // A socket that is of no use to send is of none to receive.
         assert_eq!(
-            row.send == Verdict::Broken,
-            row.receive == Verdict::Broken,
+            row.send == ErrorVerdict::Broken,
+            row.receive == ErrorVerdict::Broken,
             "{row:?}"
         );
     }
@@ -74,7 +82,7 @@ fn an_error_without_a_number_has_the_verdict_of_its_kind() {
         (libc::EPIPE, io::ErrorKind::BrokenPipe),
         (libc::EINVAL, io::ErrorKind::InvalidInput),
     ] {
-        let row = Row::of(code);
-        assert_eq!(Verdict::of(Call::Send, &kind.into()), row.send, "{row:?}");
+        let row = ErrnoRow::of(code);
+        assert_eq!(ErrorVerdict::of(Call::Send, &kind.into()), row.send, "{row:?}");
     }
 }

@@ -12,7 +12,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use xtp::{Config, Endpoint, Wait, paradigm};
-use xtp_io::{Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+use xtp_io::{Interest, RecvBatch, SendOutcome, SendTrain, SocketOptions, UdpSocket};
 
 const SERVICE: u16 = 100;
 const MEMORY: usize = 64 << 20;
@@ -191,7 +191,7 @@ fn wait_for(socket: &UdpSocket, batch: &mut RecvBatch, longest: Duration) -> io:
 fn send(socket: &UdpSocket, to: SocketAddr, segment: usize, octets: &[u8]) -> io::Result<()> {
     let (pieces, mut first) = ([IoSlice::new(octets)], 0);
     while let SendOutcome::WouldBlock { sent, .. } =
-        socket.send_from(&Train::new(to, segment, &pieces), first)?
+        socket.send_from(&SendTrain::new(to, segment, &pieces), first)?
     {
         first = sent;
         socket.wait(None, Interest::WRITABLE)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use smallvec::SmallVec;
 use xtp_engine::{Driver, Ecn, Engine, Failure, LEAST_DATAGRAM, Outlet, Piece, Time, TransmitBatch};
-use xtp_io::verdict::{Call, Verdict};
+use xtp_io::verdict::{Call, ErrorVerdict};
 use xtp_io::{Interest, RecvBatch, SendOutcome, SocketError, SocketErrorKind, UdpSocket};
 
 use crate::capture::Trace;
@@ -490,15 +490,15 @@ impl Carrier {
 
     /// Decides what a failed send means; only an unusable socket is an error.
     fn judge(&mut self, now: Time, engine: &mut Engine, dst: SocketAddr, error: io::Error) -> Result<()> {
-        let verdict = Verdict::of(Call::Send, &error);
+        let verdict = ErrorVerdict::of(Call::Send, &error);
         match verdict {
-            Verdict::Broken => {
+            ErrorVerdict::Broken => {
                 return Err(Error::Carrier {
                     doing: "sending",
                     source: error,
                 });
             }
-            Verdict::Unreachable => {
+            ErrorVerdict::Unreachable => {
                 self.refusals.note(now, dst);
                 self.faults.push(Told {
                     peer: dst,
@@ -506,7 +506,7 @@ impl Carrier {
                     lasts: true,
                 });
             }
-            Verdict::Refused => {
+            ErrorVerdict::Refused => {
                 let lasts = self.refusals.note(now, dst);
                 let fault = Fault::Refused(error.raw_os_error().unwrap_or(0));
                 self.faults.push(Told {
@@ -519,7 +519,7 @@ impl Carrier {
             // To the protocol this is loss, and it repairs loss.
             _ => {}
         }
-        if verdict != Verdict::Unreachable {
+        if verdict != ErrorVerdict::Unreachable {
             self.send_errors += 1;
             tracing::debug!(%dst, %error, "a train could not be sent");
         }
@@ -538,7 +538,7 @@ impl Outlet for Carrier {
 }
 
 /// Memory worth keeping instead of a copy of what arrived in it.
-fn backing<'a>(batch: &'a RecvBatch, datagram: &xtp_io::Datagram<'_>) -> Option<&'a Bytes> {
+fn backing<'a>(batch: &'a RecvBatch, datagram: &xtp_io::RecvDatagram<'_>) -> Option<&'a Bytes> {
     (datagram.filled >= WORTH_KEEPING)
         .then(|| batch.slab_bytes(datagram.slab))
         .flatten()
@@ -550,12 +550,12 @@ fn longest(train: &xtp_engine::Train) -> usize {
     train.segment.min(train.total)
 }
 
-fn from_io(ecn: xtp_io::Ecn) -> Ecn {
+fn from_io(ecn: xtp_io::EcnCodepoint) -> Ecn {
     match ecn {
-        xtp_io::Ecn::NotEct => Ecn::NotEct,
-        xtp_io::Ecn::Ect0 => Ecn::Ect0,
-        xtp_io::Ecn::Ect1 => Ecn::Ect1,
-        xtp_io::Ecn::Ce => Ecn::Ce,
+        xtp_io::EcnCodepoint::NotEct => Ecn::NotEct,
+        xtp_io::EcnCodepoint::Ect0 => Ecn::Ect0,
+        xtp_io::EcnCodepoint::Ect1 => Ecn::Ect1,
+        xtp_io::EcnCodepoint::Ce => Ecn::Ce,
     }
 }
 

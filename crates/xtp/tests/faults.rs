@@ -10,7 +10,7 @@ use std::thread;
 
 use common::{PORT, endpoint};
 use xtp::{CallOptions, Config, Endpoint, Error, Listener, Wait, paradigm};
-use xtp_io::verdict::{Call, Row, TABLE, UNKNOWN, Verdict};
+use xtp_io::verdict::{Call, ErrnoRow, ErrorVerdict, TABLE, UNKNOWN};
 use xtp_io::{Backend, Faults};
 
 /// No system call has this error.
@@ -27,8 +27,8 @@ fn failing() -> (Endpoint, &'static Faults) {
     (Endpoint::bind(config).expect("loopback"), faults)
 }
 
-fn rows() -> impl Iterator<Item = Row> {
-    TABLE.iter().copied().chain([Row {
+fn rows() -> impl Iterator<Item = ErrnoRow> {
+    TABLE.iter().copied().chain([ErrnoRow {
         code: NO_SUCH,
         ..UNKNOWN
     }])
@@ -62,17 +62,17 @@ fn an_error_of_one_call_that_sends_is_repaired_or_told() {
         let outcome = call(&client, server);
         assert_eq!(faults.failed(Call::Send), 1, "{row:?}");
         match (row.send, outcome) {
-            (Verdict::Broken, Err(Error::Carrier { doing: "sending", .. }))
-            | (Verdict::Unreachable, Err(Error::NoRoute { .. }))
+            (ErrorVerdict::Broken, Err(Error::Carrier { doing: "sending", .. }))
+            | (ErrorVerdict::Unreachable, Err(Error::NoRoute { .. }))
             // So short a datagram fits every path: the interface is told to carry less.
-            | (Verdict::TooLong, Err(Error::Narrow { least: 548, .. }))
-            | (Verdict::Again | Verdict::Full | Verdict::Loss | Verdict::Refused, Ok(())) => {}
+            | (ErrorVerdict::TooLong, Err(Error::Narrow { least: 548, .. }))
+            | (ErrorVerdict::Again | ErrorVerdict::Full | ErrorVerdict::Loss | ErrorVerdict::Refused, Ok(())) => {}
             (_, outcome) => panic!("{row:?}: {outcome:?}"),
         }
         // An endpoint whose socket is no use is of none; any other goes on.
         assert_eq!(
             call(&client, server).is_err(),
-            row.send == Verdict::Broken,
+            row.send == ErrorVerdict::Broken,
             "{row:?}"
         );
     }
@@ -83,7 +83,7 @@ fn an_error_of_one_call_that_sends_is_repaired_or_told() {
 #[test]
 fn a_refusal_that_goes_on_is_named_instead_of_a_silent_peer() {
     let (serving, server, keep) = answering();
-    for row in rows().filter(|row| row.send == Verdict::Refused) {
+    for row in rows().filter(|row| row.send == ErrorVerdict::Refused) {
         let (client, faults) = failing();
         faults.fail(Call::Send, row.code, u64::MAX);
         match call(&client, server) {
@@ -111,11 +111,11 @@ fn what_nothing_repeats_is_told_where_it_did_not_leave() {
             faults.fail(Call::Send, row.code, 1);
             let outcome = client.send_datagram(server.local_addr(), PORT, vec![7; octets]);
             match (row.send, outcome) {
-                (Verdict::Unreachable, Err(Error::NoRoute { .. }))
-                | (Verdict::Refused, Err(Error::NotPermitted { .. }))
-                | (Verdict::Again | Verdict::Full | Verdict::Loss, Ok(())) => {}
-                (Verdict::TooLong, outcome) => assert_eq!(outcome.is_err(), octets == 1),
-                (Verdict::Broken, _) => break,
+                (ErrorVerdict::Unreachable, Err(Error::NoRoute { .. }))
+                | (ErrorVerdict::Refused, Err(Error::NotPermitted { .. }))
+                | (ErrorVerdict::Again | ErrorVerdict::Full | ErrorVerdict::Loss, Ok(())) => {}
+                (ErrorVerdict::TooLong, outcome) => assert_eq!(outcome.is_err(), octets == 1),
+                (ErrorVerdict::Broken, _) => break,
                 (_, outcome) => panic!("{row:?}, {octets}: {outcome:?}"),
             }
         }
@@ -130,13 +130,13 @@ fn an_error_of_some_calls_that_receive_ends_nothing() {
         faults.fail(Call::Receive, row.code, 3);
         let outcome = call(&client, server);
         match (row.receive, outcome) {
-            (Verdict::Broken, Err(Error::Carrier { .. })) => {}
-            (Verdict::Again | Verdict::Full | Verdict::Pause, Ok(())) => {
+            (ErrorVerdict::Broken, Err(Error::Carrier { .. })) => {}
+            (ErrorVerdict::Again | ErrorVerdict::Full | ErrorVerdict::Pause, Ok(())) => {
                 assert_eq!(faults.failed(Call::Receive), 3, "{row:?}");
                 let counted = client.stats().receive_errors;
                 assert_eq!(
                     counted,
-                    if row.receive == Verdict::Pause { 3 } else { 0 },
+                    if row.receive == ErrorVerdict::Pause { 3 } else { 0 },
                     "{row:?}"
                 );
             }

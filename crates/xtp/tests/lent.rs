@@ -8,7 +8,7 @@ use std::thread;
 
 use common::{LONG, PORT, pattern};
 use xtp::{Bytes, Chunk, Config, Confirm, Endpoint, FrameBuffer, FrameBytes, Wait, paradigm};
-use xtp_io::{Ecn, SocketOptions, UdpSocket};
+use xtp_io::{EcnCodepoint, SocketOptions, UdpSocket};
 use xtp_link::relay::{Relay, RelayConfig, RelayHandle};
 use xtp_link::{LinkConfig, Loss};
 
@@ -37,8 +37,9 @@ fn works() -> bool {
         UdpSocket::bind(any, &options).expect("a socket")
     });
     let (there, train) = (peer.local_addr(), [0; 40_000]);
-    ours.shortcut(there)
-        .is_ok_and(|mut shortcut| ours.lend_by(&mut shortcut, there, None, Ecn::NotEct, &train, 1_472))
+    ours.shortcut(there).is_ok_and(|mut shortcut| {
+        ours.lend_by(&mut shortcut, there, None, EcnCodepoint::NotEct, &train, 1_472)
+    })
 }
 
 /// Octets of a message in frames, and how many of them take turns.

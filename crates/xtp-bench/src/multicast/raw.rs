@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use xtp_io::{
-    GroupSending, Interest, Interface, JoinOptions, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket,
+    GroupSending, Interest, Interface, MembershipOptions, RecvBatch, SendOutcome, SendTrain, SocketOptions,
+    UdpSocket,
 };
 
 use super::{GROUP, PORT, option};
@@ -49,18 +50,18 @@ fn send(job: &Job) -> Worked<Outcome> {
     while left > 0 {
         let part = left.min(memory.len());
         let pieces = [IoSlice::new(&memory[..part])];
-        leave(&socket, &Train::new(group(), DATAGRAM, &pieces))?;
+        leave(&socket, &SendTrain::new(group(), DATAGRAM, &pieces))?;
         left -= part;
     }
     for _ in 0..ENDS {
         let pieces = [IoSlice::new(&[PAYLOAD])];
-        leave(&socket, &Train::new(group(), 1, &pieces))?;
+        leave(&socket, &SendTrain::new(group(), 1, &pieces))?;
         std::thread::sleep(BETWEEN);
     }
     Ok(Outcome::default())
 }
 
-fn leave(socket: &UdpSocket, train: &Train<'_>) -> Worked<()> {
+fn leave(socket: &UdpSocket, train: &SendTrain<'_>) -> Worked<()> {
     let mut first = 0;
     loop {
         match socket.send_from(train, first)? {
@@ -73,9 +74,9 @@ fn leave(socket: &UdpSocket, train: &Train<'_>) -> Worked<()> {
 }
 
 fn receive(job: &Job, console: &mut Console) -> Worked<Outcome> {
-    let joined = JoinOptions {
+    let joined = MembershipOptions {
         interface: Interface::Address(job.bind),
-        ..JoinOptions::default()
+        ..MembershipOptions::default()
     };
     let socket = UdpSocket::join(group(), &joined)?;
     console.ready(socket.local_addr())?;

@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::IoSlice;
 
-use crate::{Backend, Interest, Lacking, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+use crate::{Backend, Interest, Lacking, RecvBatch, SendOutcome, SendTrain, SocketOptions, UdpSocket};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -38,7 +38,7 @@ fn round(sender: &UdpSocket, receiver: &UdpSocket, batch: &mut RecvBatch, kept: 
     let (header, payload) = ([1; 32], [2; 19_968]);
     let pieces = [IoSlice::new(&header), IoSlice::new(&payload)];
     let pieces: [_; 6] = std::array::from_fn(|at| pieces[at % 2]);
-    let train = Train::new(receiver.local_addr(), 20_000, &pieces);
+    let train = SendTrain::new(receiver.local_addr(), 20_000, &pieces);
     assert_eq!(sender.send(&train).expect("sent"), SendOutcome::Sent);
     let mut received = 0;
     while received < 3 {

@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 #[cfg(target_os = "linux")]
 use super::linux::recv::RecvScratch;
 use crate::slab::SlabPool;
-use crate::train::Ecn;
+use crate::train::EcnCodepoint;
 
 /// Slots of a default [`RecvBatch`].
 pub const DEFAULT_SLOTS: usize = 32;
@@ -37,15 +37,15 @@ const SPARSE_ROUNDS: u32 = 8;
 
 /// One received datagram.
 #[derive(Clone, Copy, Debug)]
-pub struct Datagram<'a> {
+pub struct RecvDatagram<'a> {
     /// Sender; never IPv4-mapped, scope id kept.
     pub src: SocketAddr,
     /// Address it was sent to, if the system tells or the socket is bound to just one.
     pub dst: Option<IpAddr>,
     /// Index of the interface it arrived on, if the system tells.
     pub interface: Option<u32>,
-    /// ECN mark; [`Ecn::NotEct`] if the system does not tell.
-    pub ecn: Ecn,
+    /// ECN mark; [`EcnCodepoint::NotEct`] if the system does not tell.
+    pub ecn: EcnCodepoint,
     /// The octets of this one datagram.
     pub data: &'a [u8],
     /// The same octets and those of the datagrams that came joined behind it: all as long as this one but the last,
@@ -59,7 +59,7 @@ pub struct Datagram<'a> {
     bytes: Option<&'a Bytes>,
 }
 
-impl Datagram<'_> {
+impl RecvDatagram<'_> {
     /// The datagram to keep: a reference into its slab, which stays until it is dropped, or a copy where no more than
     /// [`LENT_FROM`] octets arrived there.
     pub fn to_bytes(&self) -> Bytes {
@@ -72,18 +72,18 @@ impl Datagram<'_> {
 
 /// What a back end learned about the contents of a slot.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
+pub(crate) struct RecvMeta {
     pub(crate) src: SocketAddr,
     pub(crate) dst: Option<IpAddr>,
     pub(crate) interface: Option<u32>,
-    pub(crate) ecn: Ecn,
+    pub(crate) ecn: EcnCodepoint,
     /// Octets filled.
     pub(crate) filled: usize,
     /// Octets of each datagram but the last, if several were joined.
     pub(crate) stride: Option<usize>,
 }
 
-impl Arrival {
+impl RecvMeta {
     fn stride(&self) -> usize {
         self.stride
             .filter(|stride| *stride > 0)
@@ -102,19 +102,19 @@ impl Arrival {
 }
 
 #[derive(Debug, Default)]
-enum Slot {
+enum BatchSlot {
     #[default]
     Vacant,
     /// Writable, or with so little in it that it is copied: such a slab is never lent, so it stays where it is.
-    Own(BytesMut, Option<Arrival>),
+    Own(BytesMut, Option<RecvMeta>),
     /// Worth keeping references to.
-    Filled(Bytes, Arrival),
+    Filled(Bytes, RecvMeta),
 }
 
-impl Slot {
+impl BatchSlot {
     /// What arrived there.
     #[inline]
-    fn arrived(&self) -> Option<(&[u8], &Arrival)> {
+    fn arrived(&self) -> Option<(&[u8], &RecvMeta)> {
         match self {
             Self::Filled(bytes, arrival) => Some((bytes, arrival)),
             Self::Own(slab, Some(arrival)) => Some((slab, arrival)),
@@ -124,9 +124,9 @@ impl Slot {
 
     /// What arrived there, from octet `start` to octet `end` for itself.
     #[inline]
-    fn datagram(&self, slab: usize, start: usize, end: usize) -> Option<Datagram<'_>> {
+    fn datagram(&self, slab: usize, start: usize, end: usize) -> Option<RecvDatagram<'_>> {
         let (octets, arrival) = self.arrived()?;
-        Some(Datagram {
+        Some(RecvDatagram {
             src: arrival.src,
             dst: arrival.dst,
             interface: arrival.interface,
@@ -146,10 +146,10 @@ impl Slot {
 /// Room for one [`UdpSocket::recv`](crate::UdpSocket::recv) and what arrived there.
 ///
 /// Slabs are allocated when first needed (a quiet socket uses two) and reused unless a caller still
-/// refers to one through [`Datagram::to_bytes`] or [`RecvBatch::slab_bytes`]. `Send`, not shared.
+/// refers to one through [`RecvDatagram::to_bytes`] or [`RecvBatch::slab_bytes`]. `Send`, not shared.
 #[derive(Debug)]
 pub struct RecvBatch {
-    slots: Vec<Slot>,
+    slots: Vec<BatchSlot>,
     /// Slots handed to the kernel in this round.
     offered: usize,
     /// Slots the kernel used in this round.
@@ -188,7 +188,7 @@ impl RecvBatch {
     pub fn new(slots: usize, slab_size: usize) -> Self {
         let slots = slots.clamp(1, MAX_SLOTS);
         Self {
-            slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
+            slots: std::iter::repeat_with(BatchSlot::default).take(slots).collect(),
             offered: FIRST_OFFER.min(slots),
             used: 0,
             full: 0,
@@ -209,7 +209,7 @@ impl RecvBatch {
 
     /// The first datagram of the last receive, if it is all that came or all came joined with it.
     #[inline]
-    pub fn only(&self) -> Option<Datagram<'_>> {
+    pub fn only(&self) -> Option<RecvDatagram<'_>> {
         let slot = self.slots.first().filter(|_| self.used == 1)?;
         let (_, arrival) = slot.arrived()?;
         let end = arrival
@@ -223,7 +223,7 @@ impl RecvBatch {
     #[inline]
     pub fn landed(&self, octets: usize) -> &[u8] {
         match self.slots.first() {
-            Some(Slot::Own(slab, None)) => slab.get(..octets).unwrap_or(slab),
+            Some(BatchSlot::Own(slab, None)) => slab.get(..octets).unwrap_or(slab),
             _ => &[],
         }
     }
@@ -265,14 +265,14 @@ impl RecvBatch {
 
     /// Octets of all datagrams of the last receive.
     pub(crate) fn octets(&self) -> u64 {
-        let filled = |slot: &Slot| slot.arrived().map_or(0, |(_, arrival)| arrival.filled as u64);
+        let filled = |slot: &BatchSlot| slot.arrived().map_or(0, |(_, arrival)| arrival.filled as u64);
         self.slots[..self.used].iter().map(filled).sum()
     }
 
     /// The whole slab of slot `slab`, to clone and slice; `None` if less than [`LENT_FROM`] octets arrived there.
     pub fn slab_bytes(&self, slab: usize) -> Option<&Bytes> {
         match self.slots.get(slab)? {
-            Slot::Filled(bytes, _) if slab < self.used => Some(bytes),
+            BatchSlot::Filled(bytes, _) if slab < self.used => Some(bytes),
             _ => None,
         }
     }
@@ -291,16 +291,16 @@ impl RecvBatch {
         self.datagrams = 0;
         self.messages = 0;
         for slot in &mut self.slots[..self.offered] {
-            if let Slot::Own(_, arrival) = slot {
+            if let BatchSlot::Own(_, arrival) = slot {
                 *arrival = None;
                 continue;
             }
             let slab = match std::mem::take(slot) {
-                Slot::Vacant => self.pool.get(),
-                Slot::Filled(bytes, _) => self.pool.exchange(bytes),
-                Slot::Own(slab, _) => slab,
+                BatchSlot::Vacant => self.pool.get(),
+                BatchSlot::Filled(bytes, _) => self.pool.exchange(bytes),
+                BatchSlot::Own(slab, _) => slab,
             };
-            *slot = Slot::Own(slab, None);
+            *slot = BatchSlot::Own(slab, None);
         }
         self.offered
     }
@@ -356,7 +356,7 @@ impl RecvBatch {
     /// The memory of an offered slot that is not filled yet; empty for any other.
     pub(crate) fn writable(&mut self, slot: usize) -> &mut [u8] {
         match self.slots.get_mut(slot) {
-            Some(Slot::Own(slab, None)) => slab,
+            Some(BatchSlot::Own(slab, None)) => slab,
             _ => &mut [],
         }
     }
@@ -364,8 +364,8 @@ impl RecvBatch {
     /// Copies octets from place `from` of the first slab to the beginning of that of `slot`; none of both is filled yet.
     #[cfg(target_os = "linux")]
     pub(crate) fn move_octets(&mut self, from: usize, slot: usize, octets: usize) {
-        if let [Slot::Own(first, None), others @ ..] = &mut self.slots[..]
-            && let Some(Slot::Own(to, None)) = others.get_mut(slot - 1)
+        if let [BatchSlot::Own(first, None), others @ ..] = &mut self.slots[..]
+            && let Some(BatchSlot::Own(to, None)) = others.get_mut(slot - 1)
         {
             to[..octets].copy_from_slice(&first[from..from + octets]);
         }
@@ -378,24 +378,24 @@ impl RecvBatch {
 
     /// Says what arrived in `slot`; slots are reported in order, those left out held nothing of use.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, slot: usize, arrival: Arrival) {
+    pub(crate) fn fill(&mut self, slot: usize, arrival: RecvMeta) {
         debug_assert!(slot >= self.used && arrival.filled <= self.pool.slab_size());
         self.used = slot + 1;
         let place = &mut self.slots[slot];
-        let Slot::Own(slab, held @ None) = place else {
+        let BatchSlot::Own(slab, held @ None) = place else {
             return;
         };
         self.datagrams += arrival.datagrams();
         if arrival.filled < LENT_FROM {
             *held = Some(arrival);
         } else {
-            *place = Slot::Filled(std::mem::take(slab).freeze(), arrival);
+            *place = BatchSlot::Filled(std::mem::take(slab).freeze(), arrival);
         }
     }
 }
 
 impl<'a> IntoIterator for &'a RecvBatch {
-    type Item = Datagram<'a>;
+    type Item = RecvDatagram<'a>;
     type IntoIter = Datagrams<'a>;
 
     fn into_iter(self) -> Datagrams<'a> {
@@ -406,7 +406,7 @@ impl<'a> IntoIterator for &'a RecvBatch {
 /// Iterator over the datagrams of a [`RecvBatch`].
 #[derive(Clone, Debug)]
 pub struct Datagrams<'a> {
-    slots: &'a [Slot],
+    slots: &'a [BatchSlot],
     slab: usize,
     offset: usize,
 }
@@ -414,7 +414,7 @@ pub struct Datagrams<'a> {
 impl Datagrams<'_> {
     /// Passes over the next `count` datagrams, as far as they are joined with the one told last.
     pub fn skip_joined(&mut self, count: usize) {
-        if let Some((_, arrival)) = self.slots.get(self.slab).and_then(Slot::arrived)
+        if let Some((_, arrival)) = self.slots.get(self.slab).and_then(BatchSlot::arrived)
             && self.offset > 0
         {
             self.offset = self.offset.saturating_add(count.saturating_mul(arrival.stride()));
@@ -427,9 +427,9 @@ impl Datagrams<'_> {
 }
 
 impl<'a> Iterator for Datagrams<'a> {
-    type Item = Datagram<'a>;
+    type Item = RecvDatagram<'a>;
 
-    fn next(&mut self) -> Option<Datagram<'a>> {
+    fn next(&mut self) -> Option<RecvDatagram<'a>> {
         loop {
             let slot = self.slots.get(self.slab)?;
             let Some((_, arrival)) = slot.arrived() else {

@@ -1,15 +1,15 @@
 //! Slots, their order, and how joined datagrams are split.
 
-use super::{Arrival, LENT_FROM, LONE_ROUNDS, MAX_SLOTS, RecvBatch, SPARSE_ROUNDS};
-use crate::train::Ecn;
+use super::{LENT_FROM, LONE_ROUNDS, MAX_SLOTS, RecvBatch, RecvMeta, SPARSE_ROUNDS};
+use crate::train::EcnCodepoint;
 
-fn arrival(filled: usize, stride: Option<usize>) -> Arrival {
+fn arrival(filled: usize, stride: Option<usize>) -> RecvMeta {
     let src = "192.0.2.1:7".parse().expect("an address");
-    Arrival {
+    RecvMeta {
         src,
         dst: None,
         interface: None,
-        ecn: Ecn::NotEct,
+        ecn: EcnCodepoint::NotEct,
         filled,
         stride,
     }

@@ -6,11 +6,11 @@ use std::ptr;
 /// Room for control messages, aligned as the kernel wants it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
-pub(crate) struct Control<const N: usize> {
+pub(crate) struct ControlBuffer<const N: usize> {
     octets: [u8; N],
 }
 
-impl<const N: usize> Control<N> {
+impl<const N: usize> ControlBuffer<N> {
     /// Empty room.
     pub(crate) fn new() -> Self {
         Self { octets: [0; N] }
@@ -52,13 +52,13 @@ impl<const N: usize> Control<N> {
 
 /// One control message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Message<'a> {
+pub(crate) struct ControlMessage<'a> {
     pub(crate) level: i32,
     pub(crate) kind: i32,
     pub(crate) value: &'a [u8],
 }
 
-impl Message<'_> {
+impl ControlMessage<'_> {
     /// The `N` octets at `offset`, if the message is long enough.
     pub(crate) fn octets<const N: usize>(&self, offset: usize) -> Option<[u8; N]> {
         self.value.get(offset..offset + N)?.try_into().ok()
@@ -83,9 +83,9 @@ pub(crate) struct Messages<'a> {
 }
 
 impl<'a> Iterator for Messages<'a> {
-    type Item = Message<'a>;
+    type Item = ControlMessage<'a>;
 
-    fn next(&mut self) -> Option<Message<'a>> {
+    fn next(&mut self) -> Option<ControlMessage<'a>> {
         if self.octets.len() < size_of::<libc::cmsghdr>() {
             return None;
         }
@@ -103,7 +103,7 @@ impl<'a> Iterator for Messages<'a> {
             .octets
             .get(end.next_multiple_of(size_of::<usize>())..)
             .unwrap_or(&[]);
-        Some(Message {
+        Some(ControlMessage {
             level: header.cmsg_level,
             kind: header.cmsg_type,
             value,

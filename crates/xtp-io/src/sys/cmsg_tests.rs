@@ -1,10 +1,10 @@
 //! Control messages written are read back, and damaged ones end the list.
 
-use super::Control;
+use super::ControlBuffer;
 
 #[test]
 fn messages_are_read_back_as_written() {
-    let mut control = Control::<96>::new();
+    let mut control = ControlBuffer::<96>::new();
     let used = control.push(0, 1, 2, &7u32.to_ne_bytes());
     let used = control.push(used, 3, 4, &[9]);
     let used = control.push(used, 5, 6, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -22,7 +22,7 @@ fn messages_are_read_back_as_written() {
 
 #[test]
 fn values_are_taken_only_where_they_are() {
-    let mut control = Control::<96>::new();
+    let mut control = ControlBuffer::<96>::new();
     let used = control.push(0, 1, 2, &[3]);
     let octet = control.messages(used).next().expect("one message");
     assert_eq!((octet.word(0), octet.octet_or_word()), (None, Some(3)));
@@ -37,7 +37,7 @@ fn values_are_taken_only_where_they_are() {
 
 #[test]
 fn cut_or_absurd_lists_end_early() {
-    let mut control = Control::<64>::new();
+    let mut control = ControlBuffer::<64>::new();
     let used = control.push(0, 1, 2, &[0; 8]);
     for length in 0..used {
         assert_eq!(control.messages(length).count(), 0, "{length}");
@@ -47,11 +47,11 @@ fn cut_or_absurd_lists_end_early() {
         1,
         "the rest is zeros, a length of nothing"
     );
-    assert_eq!(Control::<64>::new().messages(64).count(), 0);
+    assert_eq!(ControlBuffer::<64>::new().messages(64).count(), 0);
 }
 
 #[test]
 #[should_panic(expected = "room for 16")]
 fn a_message_that_does_not_fit_panics_before_it_writes() {
-    Control::<16>::new().push(0, 1, 2, &[0; 8]);
+    ControlBuffer::<16>::new().push(0, 1, 2, &[0; 8]);
 }

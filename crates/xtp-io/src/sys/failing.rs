@@ -7,32 +7,32 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{DatagramIo, Endpoint};
+use super::{BoundSocket, DatagramIo};
 use crate::error::SocketError;
 use crate::sys::batch::RecvBatch;
-use crate::train::{Envelope, SendOutcome, Train};
-use crate::verdict::{Call, Row, Verdict};
+use crate::train::{SendOutcome, SendTarget, SendTrain};
+use crate::verdict::{Call, ErrnoRow, ErrorVerdict};
 
 /// What the calls of a socket fail with ([`Backend::Failing`](crate::Backend::Failing)). It outlives the socket: leak one.
 #[derive(Debug, Default)]
 pub struct Faults {
-    planned: Mutex<Planned>,
+    planned: Mutex<FaultPlans>,
 }
 
 #[derive(Debug, Default)]
-struct Planned {
-    send: Plan,
-    receive: Plan,
+struct FaultPlans {
+    send: FaultPlan,
+    receive: FaultPlan,
 }
 
 #[derive(Debug, Default)]
-struct Plan {
+struct FaultPlan {
     code: i32,
     left: u64,
     failed: u64,
 }
 
-impl Plan {
+impl FaultPlan {
     fn next(&mut self) -> Option<i32> {
         self.left = self.left.checked_sub(1)?;
         self.failed += 1;
@@ -55,7 +55,7 @@ impl Hash for Faults {
 }
 
 impl Faults {
-    fn with<T>(&self, act: impl FnOnce(&mut Planned) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut FaultPlans) -> T) -> T {
         act(&mut self.planned.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -66,7 +66,7 @@ impl Faults {
                 Call::Receive => &mut planned.receive,
                 _ => &mut planned.send,
             };
-            *plan = Plan {
+            *plan = FaultPlan {
                 code,
                 left: times,
                 failed: 0,
@@ -99,34 +99,34 @@ impl FailingIo {
     fn receive(&self, batch: &mut RecvBatch) -> Option<io::Result<()>> {
         let code = self.faults.with(|planned| planned.receive.next())?;
         batch.prepare();
-        Some(match Row::of(code).receive {
-            Verdict::Again | Verdict::Full => Ok(()),
+        Some(match ErrnoRow::of(code).receive {
+            ErrorVerdict::Again | ErrorVerdict::Full => Ok(()),
             _ => Err(io::Error::from_raw_os_error(code)),
         })
     }
 }
 
 impl DatagramIo for FailingIo {
-    fn send(&self, endpoint: &Endpoint, train: &Train<'_>, first: usize) -> io::Result<SendOutcome> {
+    fn send(&self, endpoint: &BoundSocket, train: &SendTrain<'_>, first: usize) -> io::Result<SendOutcome> {
         let Some(code) = self.faults.with(|planned| planned.send.next()) else {
             return self.inner.send(endpoint, train, first);
         };
         let (sent, left) = (first, train.segments() - first);
-        match Row::of(code).send {
+        match ErrnoRow::of(code).send {
             // Made again, it succeeds.
-            Verdict::Again => self.inner.send(endpoint, train, first),
-            Verdict::Full => Ok(SendOutcome::WouldBlock { sent, left }),
-            Verdict::TooLong => Ok(SendOutcome::TooBig { sent, left }),
+            ErrorVerdict::Again => self.inner.send(endpoint, train, first),
+            ErrorVerdict::Full => Ok(SendOutcome::WouldBlock { sent, left }),
+            ErrorVerdict::TooLong => Ok(SendOutcome::TooBig { sent, left }),
             _ => Err(io::Error::from_raw_os_error(code)),
         }
     }
 
-    fn send_one(&self, endpoint: &Endpoint, envelope: &Envelope, octets: &[u8]) -> bool {
+    fn send_one(&self, endpoint: &BoundSocket, envelope: &SendTarget, octets: &[u8]) -> bool {
         let fails = self.faults.with(|planned| planned.send.left > 0);
         !fails && self.inner.send_one(endpoint, envelope, octets)
     }
 
-    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
+    fn recv(&self, endpoint: &BoundSocket, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
         match self.receive(batch) {
             Some(outcome) => outcome,
             None => self.inner.recv(endpoint, batch, looks),
@@ -137,22 +137,22 @@ impl DatagramIo for FailingIo {
         self.inner.longest_sleep()
     }
 
-    fn recv_asleep(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
+    fn recv_asleep(&self, endpoint: &BoundSocket, batch: &mut RecvBatch) -> io::Result<()> {
         match self.receive(batch) {
             Some(outcome) => outcome,
             None => self.inner.recv_asleep(endpoint, batch),
         }
     }
 
-    fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize> {
+    fn recv_errors(&self, endpoint: &BoundSocket, out: &mut Vec<SocketError>) -> io::Result<usize> {
         self.inner.recv_errors(endpoint, out)
     }
 
-    fn path_mtu(&self, endpoint: &Endpoint, dst: SocketAddr, src: Option<IpAddr>) -> io::Result<u32> {
+    fn path_mtu(&self, endpoint: &BoundSocket, dst: SocketAddr, src: Option<IpAddr>) -> io::Result<u32> {
         self.inner.path_mtu(endpoint, dst, src)
     }
 
-    fn overflows(&self, endpoint: &Endpoint) -> u64 {
+    fn overflows(&self, endpoint: &BoundSocket) -> u64 {
         self.inner.overflows(endpoint)
     }
 

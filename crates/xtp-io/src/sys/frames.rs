@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::atomics::{AtomicBool, AtomicU64, Ordering};
 use crate::train::{MAX_DATAGRAM, MAX_SEGMENTS};
 pub use memory::FrameRegion;
-use memory::Memory;
+use memory::FrameStorage;
 use touched::Touched;
 #[cfg(xtp_loom)]
 pub use touched::modelled::Referring;
@@ -23,8 +23,8 @@ pub use touched::modelled::Referring;
 /// ([`lends`](Self::lends)): pages of its own, on which blocks of frames begin, each as long as one train. Whoever was
 /// shown frames may then go on referring to them; until they are [given back](Self::give_back) their room is not written.
 pub struct FrameMemory {
-    memory: Memory,
-    layout: Layout,
+    memory: FrameStorage,
+    layout: FrameLayout,
     /// Somebody writes or reads the room.
     busy: AtomicBool,
     /// A bit for each frame that somebody still refers to, by blocks; none where the memory is not lent.
@@ -34,7 +34,7 @@ pub struct FrameMemory {
 
 /// Where the frames lie.
 #[derive(Clone, Copy, Debug)]
-struct Layout {
+struct FrameLayout {
     room: usize,
     payload: usize,
     octets: usize,
@@ -57,7 +57,7 @@ const WORTHWHILE: usize = 32 << 10;
 // `busy` lets one thread enter at a time.
 unsafe impl Sync for FrameMemory {}
 
-impl Layout {
+impl FrameLayout {
     /// Everything side by side; `None` if that is more than can be addressed.
     fn side_by_side(room: usize, payload: usize, octets: usize) -> Option<Self> {
         let frames = octets.div_ceil(payload);
@@ -127,7 +127,7 @@ impl FrameMemory {
     /// # Panics
     /// If memory of that size cannot be addressed.
     pub fn new(room: usize, payload: usize, octets: usize) -> Self {
-        Self::made(room, payload, octets, Memory::pages)
+        Self::made(room, payload, octets, FrameStorage::pages)
     }
 
     /// As [`new`](Self::new), cut from `region` where it may be lent and is short enough to be a part of that.
@@ -136,23 +136,28 @@ impl FrameMemory {
     /// As [`new`](Self::new).
     pub fn within(region: &mut FrameRegion, room: usize, payload: usize, octets: usize) -> Self {
         Self::made(room, payload, octets, |octets| {
-            Memory::cut(region, octets).or_else(|| Memory::pages(octets))
+            FrameStorage::cut(region, octets).or_else(|| FrameStorage::pages(octets))
         })
     }
 
-    fn made(room: usize, payload: usize, octets: usize, pages: impl FnOnce(usize) -> Option<Memory>) -> Self {
+    fn made(
+        room: usize,
+        payload: usize,
+        octets: usize,
+        pages: impl FnOnce(usize) -> Option<FrameStorage>,
+    ) -> Self {
         let payload = payload.max(1);
-        let blocks = Layout::in_blocks(room, payload, octets);
+        let blocks = FrameLayout::in_blocks(room, payload, octets);
         let pages = blocks.and_then(|layout| Some((pages(layout.whole())?, layout)));
         let (memory, layout) = pages.unwrap_or_else(|| {
             let layout =
-                Layout::side_by_side(room, payload, octets).expect("frames that fit the address space");
-            (Memory::lines(layout.size), layout)
+                FrameLayout::side_by_side(room, payload, octets).expect("frames that fit the address space");
+            (FrameStorage::lines(layout.size), layout)
         });
         let blocks = match memory {
-            Memory::Lines(_) => 0,
+            FrameStorage::Lines(_) => 0,
             #[cfg(target_os = "linux")]
-            Memory::Pages(_) => layout.size.div_ceil(layout.block),
+            FrameStorage::Pages(_) => layout.size.div_ceil(layout.block),
         };
         Self {
             memory,
@@ -210,7 +215,7 @@ impl FrameMemory {
     /// on in other pages, and who refers to the old ones keeps them as they are. They stay lent if the system has no others.
     pub fn abandon(&self, first: usize, count: usize) {
         let Some(_leave) = self.enter() else { return };
-        let Layout {
+        let FrameLayout {
             together,
             block: whole,
             ..
@@ -232,14 +237,14 @@ impl FrameMemory {
         if !self.is_lent() {
             return;
         }
-        match Memory::pages(self.layout.whole()) {
+        match FrameStorage::pages(self.layout.whole()) {
             Some(pages) => {
                 self.memory = pages;
                 self.lent.fill_with(AtomicU64::default);
             }
             // Nothing more is lent of memory that the allocator gets back.
             None => {
-                self.memory = Memory::lines(self.layout.size);
+                self.memory = FrameStorage::lines(self.layout.size);
                 self.lent = Box::default();
             }
         }
@@ -274,7 +279,7 @@ impl FrameMemory {
 
     /// The payloads of the frames from number `first` on, to be filled.
     pub fn frames_mut(&mut self, first: usize) -> impl Iterator<Item = &mut [u8]> {
-        let Layout {
+        let FrameLayout {
             room,
             together,
             block,

@@ -9,17 +9,18 @@ use std::time::Duration;
 
 use socket2::SockRef;
 
-use super::{DatagramIo, Endpoint};
+use super::{BoundSocket, DatagramIo};
 use crate::capabilities::Capabilities;
 use crate::error::SocketError;
 use crate::options::{Backend, Lacking, SocketOptions};
 use crate::sys::batch::RecvBatch;
 use crate::sys::shortcut::Shortcut;
-use crate::train::{Envelope, MAX_SEGMENTS, SendOutcome, Train};
+use crate::train::{MAX_SEGMENTS, SendOutcome, SendTarget, SendTrain};
 
 pub(crate) mod allocator;
 mod call;
 pub(crate) mod clock;
+pub(super) mod ecn_history;
 mod errors;
 pub(crate) mod gro;
 pub(crate) mod group;
@@ -35,7 +36,6 @@ pub(crate) mod shortcut;
 mod sleep;
 #[cfg(feature = "standard-streams")]
 pub(crate) mod streams;
-pub(super) mod told;
 #[cfg(feature = "tun")]
 pub(crate) mod tun;
 
@@ -57,7 +57,7 @@ pub(crate) struct LinuxIo {
     marks: bool,
     /// Something is told with every datagram: its ECN mark, or the address it was sent to.
     told: bool,
-    mark: mark::Mark,
+    mark: mark::SocketClass,
     sendmmsg: bool,
     recvmmsg: bool,
     /// Longest sleep of a receive call.
@@ -66,7 +66,7 @@ pub(crate) struct LinuxIo {
 
 impl LinuxIo {
     /// Switches on what `options` wish and the kernel has.
-    pub(crate) fn open(endpoint: &Endpoint, options: &SocketOptions, found: &mut Capabilities) -> Self {
+    pub(crate) fn open(endpoint: &BoundSocket, options: &SocketOptions, found: &mut Capabilities) -> Self {
         let fd = endpoint.socket.as_raw_fd();
         let ipv6 = endpoint.local.is_ipv6();
         let set = |level, name, value| set_option(fd, level, name, value).is_ok();
@@ -124,7 +124,7 @@ impl LinuxIo {
             gro: gro::Gro::new(found.gro),
             marks: found.ecn,
             told: found.ecn || endpoint.bound_ip().is_none(),
-            mark: mark::Mark::default(),
+            mark: mark::SocketClass::default(),
             sendmmsg: found.sendmmsg,
             recvmmsg: found.recvmmsg,
             longest: sleep::prepare(&SockRef::from(&endpoint.socket)).ok(),
@@ -133,16 +133,16 @@ impl LinuxIo {
 }
 
 impl DatagramIo for LinuxIo {
-    fn send(&self, endpoint: &Endpoint, train: &Train<'_>, first: usize) -> io::Result<SendOutcome> {
+    fn send(&self, endpoint: &BoundSocket, train: &SendTrain<'_>, first: usize) -> io::Result<SendOutcome> {
         send::send(self, endpoint, train, first)
     }
 
-    fn send_one(&self, endpoint: &Endpoint, envelope: &Envelope, octets: &[u8]) -> bool {
+    fn send_one(&self, endpoint: &BoundSocket, envelope: &SendTarget, octets: &[u8]) -> bool {
         one::send(self, endpoint, envelope, octets)
     }
 
-    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
-        recv::recv(self, endpoint, None, batch, recv::Waiting::Looks(looks))?;
+    fn recv(&self, endpoint: &BoundSocket, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
+        recv::recv(self, endpoint, None, batch, recv::RecvWait::Looks(looks))?;
         self.note(endpoint, batch);
         Ok(())
     }
@@ -151,38 +151,38 @@ impl DatagramIo for LinuxIo {
         self.longest
     }
 
-    fn recv_asleep(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
-        recv::recv(self, endpoint, None, batch, recv::Waiting::Sleep)?;
+    fn recv_asleep(&self, endpoint: &BoundSocket, batch: &mut RecvBatch) -> io::Result<()> {
+        recv::recv(self, endpoint, None, batch, recv::RecvWait::Sleep)?;
         self.note(endpoint, batch);
         Ok(())
     }
 
-    fn shortcut(&self, endpoint: &Endpoint, peer: SocketAddr) -> io::Result<Shortcut> {
+    fn shortcut(&self, endpoint: &BoundSocket, peer: SocketAddr) -> io::Result<Shortcut> {
         shortcut::open(self, endpoint, peer)
     }
 
     fn recv_by(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &BoundSocket,
         shortcut: &Shortcut,
         batch: &mut RecvBatch,
         looks: u32,
     ) -> io::Result<()> {
-        self.recv_lone_by(endpoint, shortcut, batch, recv::Waiting::Looks(looks))
+        self.recv_lone_by(endpoint, shortcut, batch, recv::RecvWait::Looks(looks))
     }
 
     fn recv_asleep_by(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &BoundSocket,
         shortcut: &Shortcut,
         batch: &mut RecvBatch,
     ) -> io::Result<()> {
-        self.recv_lone_by(endpoint, shortcut, batch, recv::Waiting::SleepConnected)
+        self.recv_lone_by(endpoint, shortcut, batch, recv::RecvWait::SleepConnected)
     }
 
     fn look_by(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &BoundSocket,
         shortcut: &Shortcut,
         batch: &mut RecvBatch,
         looks: u32,
@@ -192,9 +192,9 @@ impl DatagramIo for LinuxIo {
         }
         shortcut.gro.note_kept(shortcut.socket.as_raw_fd());
         batch.prepare();
-        let length = recv::look_plain(endpoint, shortcut, batch, recv::Waiting::Looks(looks))?;
+        let length = recv::look_plain(endpoint, shortcut, batch, recv::RecvWait::Looks(looks))?;
         if length.is_some() {
-            shortcut.gro.keep(gro::Round {
+            shortcut.gro.keep(gro::RecvRound {
                 messages: 1,
                 datagrams: 1,
                 waited: batch.end_wait(),
@@ -209,26 +209,26 @@ impl DatagramIo for LinuxIo {
 
     fn recv_many_by(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &BoundSocket,
         shortcut: &Shortcut,
         batch: &mut RecvBatch,
         looks: u32,
     ) -> io::Result<()> {
-        let waiting = recv::Waiting::Looks(looks);
+        let waiting = recv::RecvWait::Looks(looks);
         recv::recv(self, endpoint, Some(shortcut), batch, waiting)?;
         shortcut.gro.note(shortcut.socket.as_raw_fd(), round(batch));
         Ok(())
     }
 
-    fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize> {
+    fn recv_errors(&self, endpoint: &BoundSocket, out: &mut Vec<SocketError>) -> io::Result<usize> {
         errors::recv_errors(endpoint, out)
     }
 
-    fn path_mtu(&self, endpoint: &Endpoint, dst: SocketAddr, src: Option<IpAddr>) -> io::Result<u32> {
+    fn path_mtu(&self, endpoint: &BoundSocket, dst: SocketAddr, src: Option<IpAddr>) -> io::Result<u32> {
         route::path_mtu(endpoint, dst, src)
     }
 
-    fn overflows(&self, endpoint: &Endpoint) -> u64 {
+    fn overflows(&self, endpoint: &BoundSocket) -> u64 {
         dropped(endpoint.socket.as_raw_fd()).map_or(0, u64::from)
     }
 
@@ -240,10 +240,10 @@ impl DatagramIo for LinuxIo {
 impl LinuxIo {
     fn recv_lone_by(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &BoundSocket,
         shortcut: &Shortcut,
         batch: &mut RecvBatch,
-        waiting: recv::Waiting,
+        waiting: recv::RecvWait,
     ) -> io::Result<()> {
         // What the round before brought is noted now, when the packet that answers it is under way.
         shortcut.gro.note_kept(shortcut.socket.as_raw_fd());
@@ -253,7 +253,7 @@ impl LinuxIo {
         Ok(())
     }
 
-    fn note(&self, endpoint: &Endpoint, batch: &RecvBatch) {
+    fn note(&self, endpoint: &BoundSocket, batch: &RecvBatch) {
         self.gro.note(endpoint.socket.as_raw_fd(), round(batch));
     }
 
@@ -264,8 +264,8 @@ impl LinuxIo {
 }
 
 /// What the last call brought.
-fn round(batch: &RecvBatch) -> gro::Round {
-    gro::Round {
+fn round(batch: &RecvBatch) -> gro::RecvRound {
+    gro::RecvRound {
         messages: batch.messages(),
         datagrams: batch.len(),
         waited: batch.has_waited(),

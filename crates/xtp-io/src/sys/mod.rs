@@ -10,10 +10,10 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use crate::capabilities::Capabilities;
-use crate::counters::Counts;
+use crate::counters::LiveCounters;
 use crate::error::SocketError;
 use crate::options::{Backend, SocketOptions};
-use crate::train::{Envelope, SendOutcome, Train};
+use crate::train::{SendOutcome, SendTarget, SendTrain};
 
 #[cfg(all(test, target_os = "linux"))]
 mod alloc_tests;
@@ -113,11 +113,11 @@ pub(crate) fn send_by(_: &Shortcut, _: &[u8]) -> io::Result<()> {
 
 /// What every back end needs of a socket.
 #[derive(Debug)]
-pub(crate) struct Endpoint {
+pub(crate) struct BoundSocket {
     /// Bound, not connected. No call on it waits, but for the one that is there to sleep.
     pub(crate) socket: UdpSocket,
     pub(crate) local: SocketAddr,
-    pub(crate) counts: Counts,
+    pub(crate) counts: LiveCounters,
     /// Index of the interface by which it sends to groups, 0 for that of the route.
     #[cfg_attr(
         not(target_os = "linux"),
@@ -129,7 +129,7 @@ pub(crate) struct Endpoint {
     pub(crate) groups_by: AtomicU32,
 }
 
-impl Endpoint {
+impl BoundSocket {
     /// The one address the socket is bound to, unless it is bound to all.
     pub(crate) fn bound_ip(&self) -> Option<IpAddr> {
         let ip = self.local.ip().to_canonical();
@@ -140,31 +140,31 @@ impl Endpoint {
 /// An implementation of sending trains and receiving batches.
 pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
     /// Sends the datagrams of a valid train from number `first` on.
-    fn send(&self, endpoint: &Endpoint, train: &Train<'_>, first: usize) -> io::Result<SendOutcome>;
+    fn send(&self, endpoint: &BoundSocket, train: &SendTrain<'_>, first: usize) -> io::Result<SendOutcome>;
 
     /// Sends a datagram of which nothing is to be said; false, and nothing done, if something is.
-    fn send_one(&self, _: &Endpoint, _: &Envelope, _: &[u8]) -> bool {
+    fn send_one(&self, _: &BoundSocket, _: &SendTarget, _: &[u8]) -> bool {
         false
     }
 
     /// A shortcut to one peer.
-    fn shortcut(&self, _: &Endpoint, _: SocketAddr) -> io::Result<Shortcut> {
+    fn shortcut(&self, _: &BoundSocket, _: SocketAddr) -> io::Result<Shortcut> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Fills the first slot of `batch` from a shortcut, as [`recv`](Self::recv).
-    fn recv_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<()> {
+    fn recv_by(&self, _: &BoundSocket, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// The same asleep.
-    fn recv_asleep_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch) -> io::Result<()> {
+    fn recv_asleep_by(&self, _: &BoundSocket, _: &Shortcut, _: &mut RecvBatch) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Octets of a datagram that came by a shortcut into the first slab of `batch`, which does not know of it, 0 if none did;
     /// `None`, and nothing done, if more is to be asked about it.
-    fn look_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<Option<usize>> {
+    fn look_by(&self, _: &BoundSocket, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<Option<usize>> {
         Ok(None)
     }
 
@@ -172,12 +172,12 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
     fn keep_by(&self, _: &Shortcut, _: &mut RecvBatch, _: usize) {}
 
     /// Fills `batch` from a shortcut, as [`recv`](Self::recv).
-    fn recv_many_by(&self, _: &Endpoint, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<()> {
+    fn recv_many_by(&self, _: &BoundSocket, _: &Shortcut, _: &mut RecvBatch, _: u32) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Fills `batch`; empty if nothing was there in `looks` looks in a row (at least one is taken).
-    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()>;
+    fn recv(&self, endpoint: &BoundSocket, batch: &mut RecvBatch, looks: u32) -> io::Result<()>;
 
     /// Longest time [`Self::recv_asleep`] waits; `None` if this system cannot wait so.
     fn longest_sleep(&self) -> Option<Duration> {
@@ -186,20 +186,20 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
 
     /// As [`Self::recv`], sleeping until something comes, a signal or a report of the network arrives, or the longest
     /// time is over.
-    fn recv_asleep(&self, endpoint: &Endpoint, batch: &mut RecvBatch) -> io::Result<()> {
+    fn recv_asleep(&self, endpoint: &BoundSocket, batch: &mut RecvBatch) -> io::Result<()> {
         self.recv(endpoint, batch, 1)
     }
 
     /// Appends queued errors, a bounded number.
-    fn recv_errors(&self, endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize>;
+    fn recv_errors(&self, endpoint: &BoundSocket, out: &mut Vec<SocketError>) -> io::Result<usize>;
 
     /// MTU of the way to an address, as far as the system knows it.
-    fn path_mtu(&self, _: &Endpoint, _: SocketAddr, _: Option<IpAddr>) -> io::Result<u32> {
+    fn path_mtu(&self, _: &BoundSocket, _: SocketAddr, _: Option<IpAddr>) -> io::Result<u32> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Datagrams the system threw away because the receive buffer was full, as far as it tells.
-    fn overflows(&self, _: &Endpoint) -> u64 {
+    fn overflows(&self, _: &BoundSocket) -> u64 {
         0
     }
 
@@ -215,7 +215,7 @@ pub(crate) trait DatagramIo: fmt::Debug + Send + Sync {
     allow(unused_variables, reason = "plain needs nothing set up")
 )]
 pub(crate) fn open(
-    endpoint: &Endpoint,
+    endpoint: &BoundSocket,
     options: &SocketOptions,
     capabilities: &mut Capabilities,
 ) -> Box<dyn DatagramIo> {

@@ -4,13 +4,13 @@ use std::io::{self, IoSlice};
 
 use socket2::{SockAddr, SockRef};
 
-use super::{DatagramIo, Endpoint, too_many_pieces, wrong_family};
+use super::{BoundSocket, DatagramIo, too_many_pieces, wrong_family};
 use crate::address::{canonical, for_family};
 use crate::counters::add;
 use crate::error::SocketError;
-use crate::sys::batch::{Arrival, RecvBatch};
-use crate::train::{Cursor, Ecn, MAX_PIECES, SendOutcome, Train};
-use crate::verdict::{Call, Verdict};
+use crate::sys::batch::{RecvBatch, RecvMeta};
+use crate::train::{EcnCodepoint, MAX_PIECES, PieceCursor, SendOutcome, SendTrain};
+use crate::verdict::{Call, ErrorVerdict};
 
 /// Pieces of a datagram that are gathered without a large scratch array.
 const FEW_PIECES: usize = 16;
@@ -22,11 +22,11 @@ const RETRIES: usize = 8;
 pub(crate) struct PlainIo;
 
 impl DatagramIo for PlainIo {
-    fn send(&self, endpoint: &Endpoint, train: &Train<'_>, first: usize) -> io::Result<SendOutcome> {
+    fn send(&self, endpoint: &BoundSocket, train: &SendTrain<'_>, first: usize) -> io::Result<SendOutcome> {
         let dst = for_family(train.dst, endpoint.local.is_ipv6()).ok_or_else(wrong_family)?;
         let name = SockAddr::from(dst);
         let segments = train.segments();
-        let mut cursor = Cursor::at(train.pieces, first.saturating_mul(train.segment));
+        let mut cursor = PieceCursor::at(train.pieces, first.saturating_mul(train.segment));
         for sent in first..segments {
             let octets = train.octets_of(sent, 1);
             let left = segments - sent;
@@ -35,11 +35,11 @@ impl DatagramIo for PlainIo {
                     add(&endpoint.counts.datagrams_out, 1);
                     add(&endpoint.counts.octets_out, octets as u64);
                 }
-                Err(error) => match Verdict::of(Call::Send, &error) {
-                    Verdict::Full => return Ok(SendOutcome::WouldBlock { sent, left }),
-                    Verdict::TooLong => return Ok(SendOutcome::TooBig { sent, left }),
+                Err(error) => match ErrorVerdict::of(Call::Send, &error) {
+                    ErrorVerdict::Full => return Ok(SendOutcome::WouldBlock { sent, left }),
+                    ErrorVerdict::TooLong => return Ok(SendOutcome::TooBig { sent, left }),
                     // Its queue has dropped it: the others may find room.
-                    Verdict::Loss => {}
+                    ErrorVerdict::Loss => {}
                     _ => return Err(error),
                 },
             }
@@ -47,7 +47,7 @@ impl DatagramIo for PlainIo {
         Ok(SendOutcome::Sent)
     }
 
-    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
+    fn recv(&self, endpoint: &BoundSocket, batch: &mut RecvBatch, looks: u32) -> io::Result<()> {
         let slots = batch.prepare();
         let (mut slot, mut looks) = (0, looks.max(1));
         // Bounded also when a peer sends nothing but what has to be thrown away.
@@ -77,8 +77,8 @@ impl DatagramIo for PlainIo {
                 add(&endpoint.counts.truncated, 1);
                 continue;
             }
-            let (dst, ecn) = (endpoint.bound_ip(), Ecn::NotEct);
-            let arrival = Arrival {
+            let (dst, ecn) = (endpoint.bound_ip(), EcnCodepoint::NotEct);
+            let arrival = RecvMeta {
                 src: canonical(src),
                 dst,
                 interface: None,
@@ -92,13 +92,18 @@ impl DatagramIo for PlainIo {
         Ok(())
     }
 
-    fn recv_errors(&self, _: &Endpoint, _: &mut Vec<SocketError>) -> io::Result<usize> {
+    fn recv_errors(&self, _: &BoundSocket, _: &mut Vec<SocketError>) -> io::Result<usize> {
         Ok(0)
     }
 }
 
 /// Sends the next `octets` octets of `cursor` as one datagram.
-fn send_one(endpoint: &Endpoint, name: &SockAddr, cursor: &mut Cursor<'_>, octets: usize) -> io::Result<()> {
+fn send_one(
+    endpoint: &BoundSocket,
+    name: &SockAddr,
+    cursor: &mut PieceCursor<'_>,
+    octets: usize,
+) -> io::Result<()> {
     let mut few = [IoSlice::new(&[]); FEW_PIECES];
     if let Some(used) = cursor.take(octets, &mut few) {
         return transmit(endpoint, name, &few[..used]);
@@ -108,7 +113,7 @@ fn send_one(endpoint: &Endpoint, name: &SockAddr, cursor: &mut Cursor<'_>, octet
     transmit(endpoint, name, &many[..used])
 }
 
-fn transmit(endpoint: &Endpoint, name: &SockAddr, pieces: &[IoSlice<'_>]) -> io::Result<()> {
+fn transmit(endpoint: &BoundSocket, name: &SockAddr, pieces: &[IoSlice<'_>]) -> io::Result<()> {
     let socket = SockRef::from(&endpoint.socket);
     let mut retries = 0;
     loop {
@@ -122,11 +127,11 @@ fn transmit(endpoint: &Endpoint, name: &SockAddr, pieces: &[IoSlice<'_>]) -> io:
 
 /// Whether the error is about an earlier datagram, or a signal: the call has to be repeated.
 fn is_pending(error: &io::Error) -> bool {
-    Verdict::of(Call::Receive, error) == Verdict::Again && !is_too_big(error)
+    ErrorVerdict::of(Call::Receive, error) == ErrorVerdict::Again && !is_too_big(error)
 }
 
 fn is_too_big(error: &io::Error) -> bool {
-    Verdict::of(Call::Send, error) == Verdict::TooLong
+    ErrorVerdict::of(Call::Send, error) == ErrorVerdict::TooLong
 }
 
 #[cfg(test)]

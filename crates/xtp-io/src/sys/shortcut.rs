@@ -6,7 +6,7 @@ use std::net::{IpAddr, Shutdown, SocketAddr, UdpSocket as StdSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(target_os = "linux")]
-use super::linux::{gro::Gro, lend::Pipe, run::Run, told::Told};
+use super::linux::{ecn_history::EcnHistory, gro::Gro, lend::Pipe, run::ExpectedLength};
 use super::set_segment;
 use crate::address::for_family;
 use crate::train::TrafficClass;
@@ -27,13 +27,13 @@ pub struct Shortcut {
     pub(crate) class: TrafficClass,
     /// When to ask for the mark of what arrives.
     #[cfg(target_os = "linux")]
-    pub(crate) told: Told,
+    pub(crate) ecn_history: EcnHistory,
     /// Whether what arrives is joined.
     #[cfg(target_os = "linux")]
     pub(crate) gro: Gro,
     /// How long what arrives in crowds is.
     #[cfg(target_os = "linux")]
-    pub(crate) run: Run,
+    pub(crate) run: ExpectedLength,
     /// What is lent goes through it.
     #[cfg(target_os = "linux")]
     pub(crate) pipe: Pipe,

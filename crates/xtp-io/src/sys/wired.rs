@@ -7,20 +7,20 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
-use super::{DatagramIo, Endpoint};
+use super::{BoundSocket, DatagramIo};
 use crate::error::SocketError;
-use crate::sys::batch::{Arrival, RecvBatch};
-use crate::train::{Ecn, SendOutcome, Train};
+use crate::sys::batch::{RecvBatch, RecvMeta};
+use crate::train::{EcnCodepoint, SendOutcome, SendTrain};
 
 /// What a socket sent and is to receive ([`Backend::Wired`](crate::Backend::Wired)). It outlives the socket: leak one.
 #[derive(Debug)]
 pub struct Wire {
     address: SocketAddr,
-    held: Mutex<Held>,
+    held: Mutex<WireQueues>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct WireQueues {
     sent: Vec<(SocketAddr, Vec<u8>)>,
     came: VecDeque<(SocketAddr, Vec<u8>, usize)>,
     /// Datagrams that still find room; as many as come if nothing is said.
@@ -55,7 +55,7 @@ impl Wire {
         self.address
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut Held) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut WireQueues) -> T) -> T {
         act(&mut self.held.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -85,7 +85,7 @@ impl Wire {
 pub(crate) struct WiredIo(pub(crate) &'static Wire);
 
 impl DatagramIo for WiredIo {
-    fn send(&self, _: &Endpoint, train: &Train<'_>, first: usize) -> io::Result<SendOutcome> {
+    fn send(&self, _: &BoundSocket, train: &SendTrain<'_>, first: usize) -> io::Result<SendOutcome> {
         let octets: Vec<u8> = train
             .pieces
             .iter()
@@ -108,7 +108,7 @@ impl DatagramIo for WiredIo {
         })
     }
 
-    fn recv(&self, endpoint: &Endpoint, batch: &mut RecvBatch, _: u32) -> io::Result<()> {
+    fn recv(&self, endpoint: &BoundSocket, batch: &mut RecvBatch, _: u32) -> io::Result<()> {
         let slots = batch.prepare();
         self.0.with(|held| {
             for slot in 0..slots {
@@ -116,11 +116,11 @@ impl DatagramIo for WiredIo {
                     break;
                 };
                 batch.writable(slot)[..octets.len()].copy_from_slice(&octets);
-                let arrival = Arrival {
+                let arrival = RecvMeta {
                     src,
                     dst: endpoint.bound_ip(),
                     interface: None,
-                    ecn: Ecn::NotEct,
+                    ecn: EcnCodepoint::NotEct,
                     filled: octets.len(),
                     stride: (stride < octets.len()).then_some(stride),
                 };
@@ -130,7 +130,7 @@ impl DatagramIo for WiredIo {
         Ok(())
     }
 
-    fn recv_errors(&self, _: &Endpoint, _: &mut Vec<SocketError>) -> io::Result<usize> {
+    fn recv_errors(&self, _: &BoundSocket, _: &mut Vec<SocketError>) -> io::Result<usize> {
         Ok(0)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::IoSlice;
 
-use xtp_io::{Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+use xtp_io::{Interest, RecvBatch, SendOutcome, SendTrain, SocketOptions, UdpSocket};
 
 use crate::support::{bind4, every_way};
 
@@ -11,7 +11,7 @@ fn send_calls(sender: &UdpSocket, receiver: &UdpSocket, datagrams: usize) -> u64
     let before = sender.counters();
     let octets = vec![0; datagrams * 100 - 50];
     let pieces = [IoSlice::new(&octets)];
-    let train = Train::new(receiver.local_addr(), 100, &pieces);
+    let train = SendTrain::new(receiver.local_addr(), 100, &pieces);
     assert_eq!(sender.send(&train).expect("sent"), SendOutcome::Sent);
     let after = sender.counters();
     assert_eq!(after.datagrams_out - before.datagrams_out, datagrams as u64);

@@ -7,7 +7,9 @@ use std::io::IoSlice;
 use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
 
-use xtp_io::{GroupSending, Interface, IoError, JoinOptions, SendOutcome, SocketOptions, Train, UdpSocket};
+use xtp_io::{
+    GroupSending, Interface, IoError, MembershipOptions, SendOutcome, SendTrain, SocketOptions, UdpSocket,
+};
 
 use crate::support::receive;
 
@@ -81,7 +83,7 @@ impl Family {
     }
 
     fn join(&self, interface: Interface, source: Option<IpAddr>) -> UdpSocket {
-        let options = JoinOptions {
+        let options = MembershipOptions {
             interface,
             source,
             socket: SocketOptions::default(),
@@ -111,7 +113,7 @@ fn by(name: &str) -> GroupSending {
 fn say(sender: &UdpSocket, group: SocketAddr, octets: &[u8]) {
     let pieces = [IoSlice::new(octets)];
     let outcome = sender
-        .send(&Train::new(group, octets.len(), &pieces))
+        .send(&SendTrain::new(group, octets.len(), &pieces))
         .expect("sent");
     assert_eq!(outcome, SendOutcome::Sent);
 }
@@ -207,9 +209,10 @@ fn members_leave_with_their_sockets(family: &Family) {
 }
 
 fn what_is_no_group(family: &Family) {
-    let join =
-        |address: IpAddr, options: &JoinOptions| UdpSocket::join(SocketAddr::new(address, 0), options).err();
-    let plain = JoinOptions::default();
+    let join = |address: IpAddr, options: &MembershipOptions| {
+        UdpSocket::join(SocketAddr::new(address, 0), options).err()
+    };
+    let plain = MembershipOptions::default();
     assert!(matches!(
         join(family.own[0], &plain),
         Some(IoError::NotAGroup { .. })
@@ -221,9 +224,9 @@ fn what_is_no_group(family: &Family) {
     }
     .parse()
     .unwrap();
-    let of_other_family = JoinOptions {
+    let of_other_family = MembershipOptions {
         source: Some(other),
-        ..JoinOptions::default()
+        ..MembershipOptions::default()
     };
     assert!(matches!(
         join(family.group.ip(), &of_other_family),
@@ -235,9 +238,9 @@ fn what_is_no_group(family: &Family) {
         named("a\0b"),
         Interface::Address("10.99.0.1".parse().unwrap()),
     ] {
-        let options = JoinOptions {
+        let options = MembershipOptions {
             interface,
-            ..JoinOptions::default()
+            ..MembershipOptions::default()
         };
         let error = join(family.group.ip(), &options).expect("no such interface");
         assert!(matches!(error, IoError::NoInterface { .. }), "{error}");

@@ -3,7 +3,9 @@
 use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr};
 
-use xtp_io::{Ecn, FrameMemory, RecvBatch, SendOutcome, Shortcut, SocketOptions, Train, UdpSocket};
+use xtp_io::{
+    EcnCodepoint, FrameMemory, RecvBatch, SendOutcome, SendTrain, Shortcut, SocketOptions, UdpSocket,
+};
 
 use crate::support::{ClosedPort, bind, bind4, loopbacks, pattern, receive, send};
 
@@ -33,13 +35,20 @@ fn lends(socket: &UdpSocket) -> bool {
 
 /// Lends `octets` to the peer; whether that is done.
 fn lend_by(ours: &UdpSocket, shortcut: &mut Shortcut, octets: &[u8], segment: usize) -> bool {
-    ours.lend_by(shortcut, shortcut.peer(), None, Ecn::NotEct, octets, segment)
+    ours.lend_by(
+        shortcut,
+        shortcut.peer(),
+        None,
+        EcnCodepoint::NotEct,
+        octets,
+        segment,
+    )
 }
 
 /// Sends a little in the usual way, which is all that arrives then.
 fn usual(ours: &UdpSocket, peer: &UdpSocket, shortcut: &mut Shortcut) {
     for octets in [&b"usual"[..], b"way"] {
-        assert!(ours.send_by(shortcut, peer.local_addr(), None, Ecn::NotEct, octets, 5));
+        assert!(ours.send_by(shortcut, peer.local_addr(), None, EcnCodepoint::NotEct, octets, 5));
         assert_eq!(receive(peer, 1), [octets]);
     }
     assert_eq!(peer.recv(&mut RecvBatch::default()).expect("looked"), 0);
@@ -75,7 +84,7 @@ fn trains_of_frames_are_lent_as_they_are() {
                     lent = lend_by(&ours, &mut shortcut, octets, segment);
                     lent || {
                         let piece = [IoSlice::new(octets)];
-                        let train = Train::new(peer.local_addr(), segment, &piece);
+                        let train = SendTrain::new(peer.local_addr(), segment, &piece);
                         assert_eq!(ours.send(&train).expect("sent"), SendOutcome::Sent);
                         false
                     }
@@ -160,22 +169,22 @@ fn what_cannot_be_lent_is_not_sent() {
     let elsewhere = Some(IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9)));
     // From, octets, in datagrams of so many, where to, where from, mark.
     let cases = [
-        (0, 0, 1_472, there, from, Ecn::NotEct),
-        (0, 1, 1_472, there, from, Ecn::NotEct),
-        (0, (32 << 10) - 1, 1_472, there, from, Ecn::NotEct),
-        (0, 40_000, 0, there, from, Ecn::NotEct),
-        (0, 40_000, 70_000, there, from, Ecn::NotEct),
+        (0, 0, 1_472, there, from, EcnCodepoint::NotEct),
+        (0, 1, 1_472, there, from, EcnCodepoint::NotEct),
+        (0, (32 << 10) - 1, 1_472, there, from, EcnCodepoint::NotEct),
+        (0, 40_000, 0, there, from, EcnCodepoint::NotEct),
+        (0, 40_000, 70_000, there, from, EcnCodepoint::NotEct),
         // Pages: 17 with a part of the first, and with parts of two.
-        (4_000, 65_000, 1_472, there, from, Ecn::NotEct),
-        (2_048, 16 << 12, 1_472, there, from, Ecn::NotEct),
+        (4_000, 65_000, 1_472, there, from, EcnCodepoint::NotEct),
+        (2_048, 16 << 12, 1_472, there, from, EcnCodepoint::NotEct),
         // Octets and datagrams: more than fit.
-        (0, 65_508, 1_472, there, from, Ecn::NotEct),
-        (0, 16 << 12, 65_535, there, from, Ecn::NotEct),
-        (0, 30 << 12, 1_472, there, from, Ecn::NotEct),
-        (0, 40_000, 100, there, from, Ecn::NotEct),
-        (0, 40_000, 1_472, other.local_addr(), from, Ecn::NotEct),
-        (0, 40_000, 1_472, there, elsewhere, Ecn::NotEct),
-        (0, 40_000, 1_472, there, from, Ecn::Ect0),
+        (0, 65_508, 1_472, there, from, EcnCodepoint::NotEct),
+        (0, 16 << 12, 65_535, there, from, EcnCodepoint::NotEct),
+        (0, 30 << 12, 1_472, there, from, EcnCodepoint::NotEct),
+        (0, 40_000, 100, there, from, EcnCodepoint::NotEct),
+        (0, 40_000, 1_472, other.local_addr(), from, EcnCodepoint::NotEct),
+        (0, 40_000, 1_472, there, elsewhere, EcnCodepoint::NotEct),
+        (0, 40_000, 1_472, there, from, EcnCodepoint::Ect0),
     ];
     for (at, octets, segment, dst, src, ecn) in cases {
         let before = ours.counters();
@@ -194,7 +203,7 @@ fn what_cannot_be_lent_is_not_sent() {
         &mut shortcut,
         there,
         from,
-        Ecn::NotEct,
+        EcnCodepoint::NotEct,
         &memory[..16 * 4_000],
         4_000,
     );
@@ -203,9 +212,16 @@ fn what_cannot_be_lent_is_not_sent() {
         assert_eq!(receive(&peer, 16), vec![vec![5; 4_000]; 16]);
     }
     // With another mark it goes as well.
-    shortcut.set_class(Ecn::Ect0).expect("marked");
+    shortcut.set_class(EcnCodepoint::Ect0).expect("marked");
     assert!(!lend_by(&ours, &mut shortcut, &memory[..40_000], 4_000));
-    let lent = ours.lend_by(&mut shortcut, there, None, Ecn::Ect0, &memory[..40_000], 4_000);
+    let lent = ours.lend_by(
+        &mut shortcut,
+        there,
+        None,
+        EcnCodepoint::Ect0,
+        &memory[..40_000],
+        4_000,
+    );
     assert_eq!(lent, lends(&ours));
     if lent {
         assert_eq!(receive(&peer, 10), vec![vec![5; 4_000]; 10]);

@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use xtp_io::{Backend, Ecn, SendOutcome, SocketOptions, Train, UdpSocket};
+use xtp_io::{Backend, EcnCodepoint, SendOutcome, SendTrain, SocketOptions, UdpSocket};
 
 use crate::support::{bind, bind4, every_way, loopbacks, receive_each};
 
@@ -16,10 +16,10 @@ struct Seen {
     src: SocketAddr,
     dst: Option<IpAddr>,
     interface: Option<u32>,
-    ecn: Ecn,
+    ecn: EcnCodepoint,
 }
 
-fn pass(sender: &UdpSocket, receiver: &UdpSocket, train: &Train<'_>) -> Seen {
+fn pass(sender: &UdpSocket, receiver: &UdpSocket, train: &SendTrain<'_>) -> Seen {
     assert_eq!(sender.send(train).expect("sent"), SendOutcome::Sent);
     let mut seen = Vec::new();
     receive_each(receiver, train.segments(), |datagram| {
@@ -48,11 +48,16 @@ fn ecn_marks_make_the_round_for_single_datagrams_and_trains() {
                 continue;
             }
             let (sender, receiver) = (bind(ip, &options), bind(ip, &options));
-            for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::NotEct] {
+            for ecn in [
+                EcnCodepoint::Ect0,
+                EcnCodepoint::Ect1,
+                EcnCodepoint::Ce,
+                EcnCodepoint::NotEct,
+            ] {
                 for segment in [11, 4] {
-                    let train = Train {
+                    let train = SendTrain {
                         class: ecn.into(),
-                        ..Train::new(receiver.local_addr(), segment, &pieces)
+                        ..SendTrain::new(receiver.local_addr(), segment, &pieces)
                     };
                     assert_eq!(pass(&sender, &receiver, &train).ecn, ecn, "{ip} {name} {segment}");
                 }
@@ -71,10 +76,10 @@ fn a_dual_stack_socket_speaks_plain_ipv4_with_marks_both_ways() {
     let four = bind4(&SocketOptions::default());
     let localhost = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let pieces = [IoSlice::new(b"mapped or not")];
-    for ecn in [Ecn::Ect0, Ecn::Ce] {
-        let train = Train {
+    for ecn in [EcnCodepoint::Ect0, EcnCodepoint::Ce] {
+        let train = SendTrain {
             class: ecn.into(),
-            ..Train::new(at(localhost, &dual), 5, &pieces)
+            ..SendTrain::new(at(localhost, &dual), 5, &pieces)
         };
         let seen = pass(&four, &dual, &train);
         assert_eq!(
@@ -84,33 +89,33 @@ fn a_dual_stack_socket_speaks_plain_ipv4_with_marks_both_ways() {
         assert!(seen.interface.is_some());
 
         let other = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
-        let train = Train {
+        let train = SendTrain {
             class: ecn.into(),
             src: Some(other),
-            ..Train::new(four.local_addr(), 5, &pieces)
+            ..SendTrain::new(four.local_addr(), 5, &pieces)
         };
         let seen = pass(&dual, &four, &train);
         assert_eq!(seen.src, at(other, &dual));
         assert_eq!(seen.ecn, ecn);
 
         let interface = seen.interface;
-        let train = Train {
+        let train = SendTrain {
             class: ecn.into(),
             interface,
-            ..Train::new(four.local_addr(), 5, &pieces)
+            ..SendTrain::new(four.local_addr(), 5, &pieces)
         };
         assert_eq!(pass(&dual, &four, &train).interface, interface);
     }
     let localhost = IpAddr::V6(Ipv6Addr::LOCALHOST);
     let six = bind(localhost, &SocketOptions::default());
-    let train = Train {
-        class: Ecn::Ect1.into(),
-        ..Train::new(at(localhost, &dual), 5, &pieces)
+    let train = SendTrain {
+        class: EcnCodepoint::Ect1.into(),
+        ..SendTrain::new(at(localhost, &dual), 5, &pieces)
     };
     let seen = pass(&six, &dual, &train);
     assert_eq!(
         (seen.src, seen.dst, seen.ecn),
-        (six.local_addr(), Some(localhost), Ecn::Ect1)
+        (six.local_addr(), Some(localhost), EcnCodepoint::Ect1)
     );
 }
 
@@ -123,19 +128,19 @@ fn source_destination_and_interface_are_chosen_and_seen() {
     );
     let (from, to) = (Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3));
     let (from, to) = (IpAddr::V4(from), IpAddr::V4(to));
-    let train = Train {
+    let train = SendTrain {
         src: Some(from),
-        ..Train::new(at(to, &receiver), 10, &pieces)
+        ..SendTrain::new(at(to, &receiver), 10, &pieces)
     };
     let seen = pass(&sender, &receiver, &train);
     assert_eq!((seen.src, seen.dst), (at(from, &sender), Some(to)));
     let loopback = seen.interface.expect("an interface");
-    let train = Train {
+    let train = SendTrain {
         interface: Some(loopback),
-        ..Train::new(at(to, &receiver), 10, &pieces)
+        ..SendTrain::new(at(to, &receiver), 10, &pieces)
     };
     assert_eq!(pass(&sender, &receiver, &train).interface, Some(loopback));
-    let nowhere = Train {
+    let nowhere = SendTrain {
         interface: Some(0x7fff_fff0),
         ..train
     };
@@ -151,18 +156,18 @@ fn ipv6_packet_information_is_seen_and_chosen() {
     let any = SocketOptions::default();
     let (sender, receiver) = (bind(ANY6, &any), bind(ANY6, &any));
     let pieces = [IoSlice::new(b"from where to where")];
-    let train = Train {
+    let train = SendTrain {
         src: Some(localhost),
-        ..Train::new(at(localhost, &receiver), 10, &pieces)
+        ..SendTrain::new(at(localhost, &receiver), 10, &pieces)
     };
     let seen = pass(&sender, &receiver, &train);
     assert_eq!((seen.src, seen.dst), (at(localhost, &sender), Some(localhost)));
-    let train = Train {
+    let train = SendTrain {
         interface: seen.interface,
         ..train
     };
     assert_eq!(pass(&sender, &receiver, &train), seen);
-    let wrong = Train {
+    let wrong = SendTrain {
         src: Some(ANY4),
         ..train
     };

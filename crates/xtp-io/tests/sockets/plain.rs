@@ -3,16 +3,16 @@
 use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use xtp_io::{Backend, Ecn, SendOutcome, Train, UdpSocket};
+use xtp_io::{Backend, EcnCodepoint, SendOutcome, SendTrain, UdpSocket};
 
 use crate::support::{bind, bind4, options, receive_each};
 
 /// Sends one datagram to `dst` and returns the destination its receiver saw.
 fn destination_seen(sender: &UdpSocket, receiver: &UdpSocket, dst: SocketAddr) -> Option<IpAddr> {
     let pieces = [IoSlice::new(b"plain")];
-    let train = Train {
-        class: Ecn::Ce.into(),
-        ..Train::new(dst, 5, &pieces)
+    let train = SendTrain {
+        class: EcnCodepoint::Ce.into(),
+        ..SendTrain::new(dst, 5, &pieces)
     };
     assert_eq!(sender.send(&train).expect("sent"), SendOutcome::Sent);
     let mut seen = None;
@@ -21,7 +21,7 @@ fn destination_seen(sender: &UdpSocket, receiver: &UdpSocket, dst: SocketAddr) -
             (datagram.src, datagram.data),
             (sender.local_addr(), &b"plain"[..])
         );
-        assert_eq!((datagram.interface, datagram.ecn), (None, Ecn::NotEct));
+        assert_eq!((datagram.interface, datagram.ecn), (None, EcnCodepoint::NotEct));
         seen = datagram.dst;
     });
     seen

@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::net::SocketAddr;
 
-use xtp_io::{Ecn, Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+use xtp_io::{EcnCodepoint, Interest, RecvBatch, SendOutcome, SendTrain, SocketOptions, UdpSocket};
 
 use crate::support::{bind4, lacking};
 
@@ -15,7 +15,7 @@ fn linux_has_shortcuts() {
 }
 
 fn send(from: &UdpSocket, to: SocketAddr, octets: &[u8]) {
-    assert!(from.send_one(to, None, Ecn::NotEct, octets));
+    assert!(from.send_one(to, None, EcnCodepoint::NotEct, octets));
 }
 
 /// What is at the socket itself, after waiting for it.
@@ -44,16 +44,44 @@ fn its_peer_comes_by_the_shortcut_and_others_do_not() {
     assert_eq!(datagram.dst, Some(ours.local_addr().ip()));
     assert_eq!(ours.recv_by(&shortcut, &mut batch, 3).expect("looked"), 0);
 
-    assert!(ours.send_by(&mut shortcut, peer.local_addr(), None, Ecn::NotEct, b"answer", 9));
+    assert!(ours.send_by(
+        &mut shortcut,
+        peer.local_addr(),
+        None,
+        EcnCodepoint::NotEct,
+        b"answer",
+        9
+    ));
     assert_eq!(taken(&peer, &mut batch), b"answer");
     assert_eq!(batch.iter().next().expect("one").src, ours.local_addr());
-    assert!(!ours.send_by(&mut shortcut, other.local_addr(), None, Ecn::NotEct, b"no", 9));
-    assert!(!ours.send_by(&mut shortcut, peer.local_addr(), None, Ecn::Ect0, b"no", 9));
-    shortcut.set_class(Ecn::Ect0).expect("marked");
-    assert!(ours.send_by(&mut shortcut, peer.local_addr(), None, Ecn::Ect0, b"marked", 9));
+    assert!(!ours.send_by(
+        &mut shortcut,
+        other.local_addr(),
+        None,
+        EcnCodepoint::NotEct,
+        b"no",
+        9
+    ));
+    assert!(!ours.send_by(
+        &mut shortcut,
+        peer.local_addr(),
+        None,
+        EcnCodepoint::Ect0,
+        b"no",
+        9
+    ));
+    shortcut.set_class(EcnCodepoint::Ect0).expect("marked");
+    assert!(ours.send_by(
+        &mut shortcut,
+        peer.local_addr(),
+        None,
+        EcnCodepoint::Ect0,
+        b"marked",
+        9
+    ));
     assert_eq!(taken(&peer, &mut batch), b"marked");
     let first = batch.iter().next().expect("one");
-    assert!(!peer.capabilities().ecn || first.ecn == Ecn::Ect0);
+    assert!(!peer.capabilities().ecn || first.ecn == EcnCodepoint::Ect0);
     let counters = ours.counters();
     assert_eq!((counters.datagrams_in, counters.datagrams_out), (2, 2));
 }
@@ -99,7 +127,14 @@ fn what_lands_is_told_or_left_to_the_general_call() {
             Ok(None | Some(0))
         ));
         assert!(batch.landed(1).len() <= 1);
-        assert!(ours.send_by(&mut shortcut, peer.local_addr(), None, Ecn::NotEct, b"answer", 9));
+        assert!(ours.send_by(
+            &mut shortcut,
+            peer.local_addr(),
+            None,
+            EcnCodepoint::NotEct,
+            b"answer",
+            9
+        ));
     }
     assert_eq!(ours.counters().datagrams_in, 200);
     assert_eq!(by_itself, 200);
@@ -127,7 +162,7 @@ fn it_sends_and_takes_trains() {
             &mut shortcut,
             peer.local_addr(),
             None,
-            Ecn::NotEct,
+            EcnCodepoint::NotEct,
             octets,
             segment,
         )
@@ -161,7 +196,7 @@ fn it_sends_and_takes_trains() {
     }
     // What the peer sends comes whole, joined or one by one.
     let pieces = [IoSlice::new(b"aaaabbbbcc")];
-    let train = Train::new(ours.local_addr(), 4, &pieces);
+    let train = SendTrain::new(ours.local_addr(), 4, &pieces);
     assert_eq!(peer.send(&train).expect("sent"), SendOutcome::Sent);
     let (mut batch, mut came) = (RecvBatch::default(), Vec::new());
     while came.len() < 3 {
@@ -262,7 +297,7 @@ fn a_sleep_in_it_ends_with_a_datagram_a_bell_or_a_refusal() {
     // Nobody is at the peer's address any more.
     let gone = peer.local_addr();
     drop(peer);
-    assert!(ours.send_by(&mut shortcut, gone, None, Ecn::NotEct, b"?", 1));
+    assert!(ours.send_by(&mut shortcut, gone, None, EcnCodepoint::NotEct, b"?", 1));
     let refused = ours.recv_asleep_by(&shortcut, &mut batch).expect_err("refused");
     assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
 
@@ -282,11 +317,11 @@ fn a_sleep_in_it_ends_with_a_datagram_a_bell_or_a_refusal() {
 }
 
 /// Sends datagrams one by one, numbered in their octets.
-fn send_all(from: &UdpSocket, to: SocketAddr, datagrams: &[(usize, Ecn)]) {
+fn send_all(from: &UdpSocket, to: SocketAddr, datagrams: &[(usize, EcnCodepoint)]) {
     for (number, (length, ecn)) in datagrams.iter().enumerate() {
         let octets = vec![number as u8; *length];
         let pieces = [IoSlice::new(&octets)];
-        let mut train = Train::new(to, *length, &pieces);
+        let mut train = SendTrain::new(to, *length, &pieces);
         train.class = (*ecn).into();
         assert_eq!(from.send(&train).expect("sent"), SendOutcome::Sent);
     }
@@ -297,7 +332,7 @@ fn take_all(
     socket: &UdpSocket,
     shortcut: &xtp_io::Shortcut,
     batch: &mut RecvBatch,
-) -> (Vec<(usize, Ecn)>, bool) {
+) -> (Vec<(usize, EcnCodepoint)>, bool) {
     let (mut all, mut joined) = (Vec::new(), false);
     while socket.recv_many_by(shortcut, batch, 1).expect("received") > 0 {
         for datagram in &*batch {
@@ -321,13 +356,13 @@ fn datagrams_of_one_length_are_received_side_by_side_and_others_among_them_stay_
     let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {
         return;
     };
-    let plain = |length| (length, Ecn::NotEct);
+    let plain = |length| (length, EcnCodepoint::NotEct);
     let crowd = vec![plain(1_400); 40];
     let mut marked = crowd.clone();
     marked[9].1 = if ours.capabilities().ecn {
-        Ecn::Ce
+        EcnCodepoint::Ce
     } else {
-        Ecn::NotEct
+        EcnCodepoint::NotEct
     };
     let mut mixed = crowd.clone();
     (mixed[0], mixed[7], mixed[30], mixed[39]) = (plain(9), plain(1_401), plain(1), plain(3_000));
@@ -368,7 +403,7 @@ fn a_length_learnt_with_one_batch_harms_no_other() {
     let Ok(shortcut) = ours.shortcut(peer.local_addr()) else {
         return;
     };
-    let mut crowd = vec![(1_400, Ecn::NotEct); 40];
+    let mut crowd = vec![(1_400, EcnCodepoint::NotEct); 40];
     let mut batches = [
         RecvBatch::default(),
         RecvBatch::new(8, 1_500),

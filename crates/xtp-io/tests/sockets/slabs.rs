@@ -4,7 +4,7 @@ use std::io::IoSlice;
 
 use bytes::Bytes;
 use xtp_io::{
-    DEFAULT_SLAB_SIZE, Interest, LENT_FROM, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket,
+    DEFAULT_SLAB_SIZE, Interest, LENT_FROM, RecvBatch, SendOutcome, SendTrain, SocketOptions, UdpSocket,
 };
 
 use crate::support::{bind4, every_way, lacking, pattern, receive};
@@ -12,7 +12,7 @@ use crate::support::{bind4, every_way, lacking, pattern, receive};
 fn send(socket: &UdpSocket, octets: &[u8], segment: usize) {
     let pieces = [IoSlice::new(octets)];
     let outcome = socket
-        .send(&Train::new(socket.local_addr(), segment, &pieces))
+        .send(&SendTrain::new(socket.local_addr(), segment, &pieces))
         .expect("an outcome");
     assert_eq!(outcome, SendOutcome::Sent);
 }

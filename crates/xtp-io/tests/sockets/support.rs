@@ -4,7 +4,9 @@ use std::io::IoSlice;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use xtp_io::{Backend, Datagram, Interest, Lacking, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+use xtp_io::{
+    Backend, Interest, Lacking, RecvBatch, RecvDatagram, SendOutcome, SendTrain, SocketOptions, UdpSocket,
+};
 
 /// When to give a datagram up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -65,7 +67,7 @@ pub(crate) fn bind4(options: &SocketOptions) -> UdpSocket {
 ///
 /// # Panics
 /// If they do not come within a minute, which is no measurement: what is lost must not hang the test.
-pub(crate) fn receive_each(socket: &UdpSocket, count: usize, mut look: impl FnMut(Datagram<'_>)) {
+pub(crate) fn receive_each(socket: &UdpSocket, count: usize, mut look: impl FnMut(RecvDatagram<'_>)) {
     let mut batch = RecvBatch::default();
     let mut received = 0;
     let start = Instant::now();
@@ -119,6 +121,6 @@ impl ClosedPort {
 pub(crate) fn send(socket: &UdpSocket, dst: SocketAddr, octets: &[u8], segment: usize) -> SendOutcome {
     let pieces = [IoSlice::new(octets)];
     socket
-        .send(&Train::new(dst, segment, &pieces))
+        .send(&SendTrain::new(dst, segment, &pieces))
         .expect("an outcome")
 }

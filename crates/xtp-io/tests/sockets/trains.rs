@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, IoSlice};
 
-use xtp_io::{MAX_DATAGRAM, MAX_PIECES, SendOutcome, SocketOptions, Train};
+use xtp_io::{MAX_DATAGRAM, MAX_PIECES, SendOutcome, SendTrain, SocketOptions};
 
 use crate::support::{bind, bind4, every_way, lacking, loopbacks, pattern, receive};
 
@@ -26,7 +26,7 @@ fn check_everywhere(octets: &[u8], segment: usize, pieces: &[IoSlice<'_>]) {
         for (sending, send_options) in every_way() {
             for (receiving, receive_options) in every_way() {
                 let (sender, receiver) = (bind(ip, &send_options), bind(ip, &receive_options));
-                let train = Train::new(receiver.local_addr(), segment, pieces);
+                let train = SendTrain::new(receiver.local_addr(), segment, pieces);
                 assert_eq!(train.segments(), expected.len());
                 assert_eq!(sender.send(&train).expect("sent"), SendOutcome::Sent);
                 let arrived = receive(&receiver, expected.len());
@@ -99,7 +99,7 @@ fn a_datagram_of_too_many_pieces_is_refused() {
     let pieces: Vec<_> = octets.chunks(1).map(IoSlice::new).collect();
     for (name, options) in every_way() {
         let socket = bind4(&options);
-        let error = socket.send(&Train::new(socket.local_addr(), MAX_PIECES + 1, &pieces));
+        let error = socket.send(&SendTrain::new(socket.local_addr(), MAX_PIECES + 1, &pieces));
         assert_eq!(
             error.expect_err("too many").kind(),
             ErrorKind::InvalidInput,
@@ -115,7 +115,7 @@ fn a_train_continues_where_it_stopped() {
     let pieces = interleaved(&octets, 100);
     for (name, options) in every_way() {
         let (sender, receiver) = (bind4(&options), bind4(&SocketOptions::default()));
-        let train = Train::new(receiver.local_addr(), 100, &pieces);
+        let train = SendTrain::new(receiver.local_addr(), 100, &pieces);
         for first in [1, 70, 150] {
             assert_eq!(sender.send_from(&train, first).expect("sent"), SendOutcome::Sent);
             let expected: Vec<_> = octets.chunks(100).skip(first).map(<[u8]>::to_vec).collect();
@@ -140,17 +140,17 @@ fn contradictory_trains_and_foreign_families_are_refused() {
     let pieces = [IoSlice::new(b"octets")];
     for (name, options) in every_way() {
         let socket = bind4(&options);
-        let good = Train::new(socket.local_addr(), 3, &pieces);
+        let good = SendTrain::new(socket.local_addr(), 3, &pieces);
         let six = "[::1]:9".parse().expect("an address");
         for bad in [
-            Train { segment: 0, ..good },
-            Train { total: 7, ..good },
-            Train {
+            SendTrain { segment: 0, ..good },
+            SendTrain { total: 7, ..good },
+            SendTrain {
                 total: 0,
                 pieces: &[],
                 ..good
             },
-            Train { dst: six, ..good },
+            SendTrain { dst: six, ..good },
         ] {
             let error = socket.send(&bad).expect_err("refused");
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{name}: {bad:?}");
@@ -165,7 +165,7 @@ fn a_segment_beyond_any_datagram_is_too_big_without_asking_the_kernel() {
     let pieces = [IoSlice::new(&octets)];
     for (name, options) in every_way() {
         let socket = bind4(&options);
-        let train = Train::new(socket.local_addr(), MAX_DATAGRAM + 1, &pieces);
+        let train = SendTrain::new(socket.local_addr(), MAX_DATAGRAM + 1, &pieces);
         let outcome = socket.send(&train).expect("an outcome");
         assert_eq!(outcome, SendOutcome::TooBig { sent: 0, left: 2 }, "{name}");
         assert_eq!(socket.counters().send_calls, 0);
@@ -177,7 +177,7 @@ fn a_segment_longer_than_the_whole_train_is_one_datagram() {
     let pieces = [IoSlice::new(b"short")];
     for (name, options) in every_way() {
         let socket = bind4(&options);
-        let train = Train::new(socket.local_addr(), usize::MAX, &pieces);
+        let train = SendTrain::new(socket.local_addr(), usize::MAX, &pieces);
         assert_eq!(socket.send(&train).expect("sent"), SendOutcome::Sent, "{name}");
         assert_eq!(receive(&socket, 1), [b"short"]);
     }
@@ -190,7 +190,7 @@ fn a_mapped_destination_leaves_by_an_ipv4_socket() {
     let pieces = [IoSlice::new(b"mapped")];
     let dst = format!("[::ffff:127.0.0.1]:{port}").parse().expect("an address");
     assert_eq!(
-        socket.send(&Train::new(dst, 6, &pieces)).expect("sent"),
+        socket.send(&SendTrain::new(dst, 6, &pieces)).expect("sent"),
         SendOutcome::Sent
     );
     assert_eq!(receive(&socket, 1), [b"mapped"]);

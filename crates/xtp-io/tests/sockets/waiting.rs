@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::time::Duration;
 
-use xtp_io::{Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+use xtp_io::{Interest, RecvBatch, SendOutcome, SendTrain, SocketOptions, UdpSocket};
 
 use crate::support::{bind4, every_way, lacking, receive};
 
@@ -18,7 +18,7 @@ fn waiting_ends_with_the_time_or_a_datagram() {
         let ready = socket.wait(None, Interest::BOTH).expect("waited");
         assert!(ready.writable && !ready.readable, "{name}: {ready:?}");
         let pieces = [IoSlice::new(b"wake")];
-        let train = Train::new(socket.local_addr(), 4, &pieces);
+        let train = SendTrain::new(socket.local_addr(), 4, &pieces);
         assert_eq!(socket.send(&train).expect("sent"), SendOutcome::Sent);
         for timeout in [None, Some(Duration::MAX)] {
             let ready = socket.wait(timeout, Interest::READABLE).expect("waited");
@@ -36,7 +36,7 @@ fn a_datagram_from_another_thread_wakes_a_waiter() {
     std::thread::scope(|scope| {
         let woken = scope.spawn(|| receive(&receiver, 1));
         let pieces = [IoSlice::new(b"wake")];
-        let train = Train::new(receiver.local_addr(), 4, &pieces);
+        let train = SendTrain::new(receiver.local_addr(), 4, &pieces);
         assert_eq!(sender.send(&train).expect("sent"), SendOutcome::Sent);
         assert_eq!(woken.join().expect("no panic"), [b"wake"]);
     });
@@ -50,7 +50,7 @@ fn several_threads_share_a_socket() {
             scope.spawn(|| {
                 let pieces = [IoSlice::new(b"abcdefghij")];
                 for _ in 0..5 {
-                    let train = Train::new(socket.local_addr(), 5, &pieces);
+                    let train = SendTrain::new(socket.local_addr(), 5, &pieces);
                     assert_eq!(socket.send(&train).expect("sent"), SendOutcome::Sent);
                 }
             });

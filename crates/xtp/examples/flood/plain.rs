@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket as System};
 use std::time::{Duration, Instant};
 
-use xtp_io::{Ecn, RecvBatch, SocketOptions, UdpSocket};
+use xtp_io::{EcnCodepoint, RecvBatch, SocketOptions, UdpSocket};
 
 use crate::Outcome;
 
@@ -25,7 +25,7 @@ pub(crate) fn serve(address: SocketAddr) -> Outcome {
     loop {
         socket.recv_asleep(&mut batch)?;
         for datagram in batch.iter().filter(|datagram| datagram.data.starts_with(MARK)) {
-            socket.send_one(datagram.src, datagram.dst, Ecn::NotEct, datagram.data);
+            socket.send_one(datagram.src, datagram.dst, EcnCodepoint::NotEct, datagram.data);
         }
     }
 }

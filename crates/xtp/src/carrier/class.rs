@@ -30,12 +30,12 @@ impl Classes {
     }
 }
 
-pub(super) fn to_io(ecn: Ecn) -> xtp_io::Ecn {
+pub(super) fn to_io(ecn: Ecn) -> xtp_io::EcnCodepoint {
     match ecn {
-        Ecn::NotEct => xtp_io::Ecn::NotEct,
-        Ecn::Ect0 => xtp_io::Ecn::Ect0,
-        Ecn::Ect1 => xtp_io::Ecn::Ect1,
-        Ecn::Ce => xtp_io::Ecn::Ce,
+        Ecn::NotEct => xtp_io::EcnCodepoint::NotEct,
+        Ecn::Ect0 => xtp_io::EcnCodepoint::Ect0,
+        Ecn::Ect1 => xtp_io::EcnCodepoint::Ect1,
+        Ecn::Ce => xtp_io::EcnCodepoint::Ce,
     }
 }
 

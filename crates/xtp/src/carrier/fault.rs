@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use xtp_engine::{LEAST_DATAGRAM, Time};
-use xtp_io::verdict::{Call, Verdict};
+use xtp_io::verdict::{Call, ErrorVerdict};
 
 use crate::error::{Error, Result};
 
@@ -119,9 +119,9 @@ impl Reception {
 
     #[cold]
     fn judge(&mut self, source: io::Error) -> Result<usize> {
-        let over = match Verdict::of(Call::Receive, &source) {
-            Verdict::Again | Verdict::Full => return Ok(0),
-            Verdict::Broken => true,
+        let over = match ErrorVerdict::of(Call::Receive, &source) {
+            ErrorVerdict::Again | ErrorVerdict::Full => return Ok(0),
+            ErrorVerdict::Broken => true,
             _ => {
                 self.errors += 1;
                 let since = *self.failing.get_or_insert_with(|| {

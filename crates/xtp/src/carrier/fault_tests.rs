@@ -42,10 +42,11 @@ fn every_error_of_receiving_is_nothing_a_pause_or_the_end() {
         let mut reception = Reception::default();
         let outcome = reception.counted(Err(io::Error::from_raw_os_error(row.code)));
         match (row.receive, outcome) {
-            (Verdict::Broken, Err(Error::Carrier { .. })) | (Verdict::Again | Verdict::Full, Ok(0)) => {
+            (ErrorVerdict::Broken, Err(Error::Carrier { .. }))
+            | (ErrorVerdict::Again | ErrorVerdict::Full, Ok(0)) => {
                 assert_eq!(reception.errors, 0, "{row:?}");
             }
-            (Verdict::Pause, Ok(0)) => {
+            (ErrorVerdict::Pause, Ok(0)) => {
                 assert!(reception.errors == 1 && reception.failing.is_some(), "{row:?}");
                 assert_eq!(reception.counted(Ok(2)).expect("two"), 2);
                 assert!(reception.failing.is_none());

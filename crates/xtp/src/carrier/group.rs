@@ -45,7 +45,7 @@ impl Carrier {
         socket.send_buffer = 0;
         // Nothing is sent by it that the network could say anything about.
         socket.report_errors = false;
-        let options = xtp_io::JoinOptions {
+        let options = xtp_io::MembershipOptions {
             interface: membership.interface.clone(),
             source: membership.source,
             socket,

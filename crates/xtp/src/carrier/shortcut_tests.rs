@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use xtp_io::{Ecn, SocketOptions};
+use xtp_io::{EcnCodepoint, SocketOptions};
 
 use super::*;
 use crate::carrier::Carrier;
@@ -54,7 +54,7 @@ impl Pair {
     fn send(&self, numbers: std::ops::Range<u8>) {
         let to = self.carrier.socket.local_addr();
         for number in numbers {
-            assert!(self.peer.send_one(to, None, Ecn::NotEct, &[number]));
+            assert!(self.peer.send_one(to, None, EcnCodepoint::NotEct, &[number]));
         }
     }
 
@@ -118,7 +118,12 @@ fn a_stream_comes_by_a_shortcut_after_a_rest_and_in_order() {
     assert_eq!(pair.serves(), Some(Serves::Stream));
     // Others are heard while the stream goes on.
     let other = socket();
-    assert!(other.send_one(pair.carrier.socket.local_addr(), None, Ecn::NotEct, &[200]));
+    assert!(other.send_one(
+        pair.carrier.socket.local_addr(),
+        None,
+        EcnCodepoint::NotEct,
+        &[200]
+    ));
     let (mut rounds, mut heard) = (0, false);
     while !heard && rounds <= 2 * BESIDE {
         pair.send(0..64);
@@ -229,7 +234,10 @@ fn long_trains_get_a_shortcut_but_not_behind_a_sleepers_back() {
 #[test]
 fn a_shortcut_takes_another_class_after_a_streak_of_it() {
     let mut pair = Pair::new();
-    let (bulk, urgent) = (TrafficClass::default(), TrafficClass::new(46, Ecn::NotEct));
+    let (bulk, urgent) = (
+        TrafficClass::default(),
+        TrafficClass::new(46, EcnCodepoint::NotEct),
+    );
     for _ in 0..=TRAINS {
         pair.send_train(bulk);
     }
@@ -367,7 +375,7 @@ fn a_shortcut_of_a_silent_peer_gives_way_to_others() {
     let to = pair.carrier.socket.local_addr();
     let speak = |pair: &mut Pair, times: u32| {
         for _ in 0..times {
-            assert!(other.send_one(to, None, Ecn::NotEct, &[200]));
+            assert!(other.send_one(to, None, EcnCodepoint::NotEct, &[200]));
             assert_eq!(pair.take(), [200]);
         }
     };

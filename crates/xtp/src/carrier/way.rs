@@ -44,7 +44,7 @@ impl Way<'_> {
 
     pub(super) fn send(&self, pieces: &[IoSlice<'_>]) -> io::Result<SendOutcome> {
         let train = self.train;
-        let request = xtp_io::Train {
+        let request = xtp_io::SendTrain {
             dst: train.dst,
             src: train.src,
             interface: None,

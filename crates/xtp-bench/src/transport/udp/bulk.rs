@@ -5,7 +5,7 @@ use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use xtp_io::{Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+use xtp_io::{Interest, RecvBatch, SendOutcome, SendTrain, SocketOptions, UdpSocket};
 
 use super::DATAGRAM;
 use crate::console::{Console, Stop};
@@ -75,7 +75,7 @@ impl Flow {
         Ok(true)
     }
 
-    fn send(&mut self, train: &Train<'_>) -> Worked<()> {
+    fn send(&mut self, train: &SendTrain<'_>) -> Worked<()> {
         let mut first = 0;
         loop {
             match self.socket.send_from(train, first)? {
@@ -143,7 +143,7 @@ impl<'a> Sender<'a> {
             for part in memory[turn].chunks(train) {
                 self.make_room(part.len() as u64)?;
                 self.flow
-                    .send(&Train::new(self.peer, segment, &[IoSlice::new(part)]))?;
+                    .send(&SendTrain::new(self.peer, segment, &[IoSlice::new(part)]))?;
                 self.sent += part.len() as u64;
             }
         }
@@ -186,7 +186,7 @@ impl<'a> Sender<'a> {
     fn end(&mut self) -> Worked<()> {
         for _ in 0..ENDS {
             self.flow
-                .send(&Train::new(self.peer, 1, &[IoSlice::new(&[END])]))?;
+                .send(&SendTrain::new(self.peer, 1, &[IoSlice::new(&[END])]))?;
             let deadline = Some(Instant::now() + LOST);
             while self.flow.recv(deadline)? {
                 if self.take() {
@@ -248,7 +248,7 @@ fn server(job: &Job, console: &mut Console, flow: &mut Flow) -> Worked<Outcome> 
         if let (true, Some(peer)) = (end || open >= ACKNOWLEDGED, peer) {
             open = 0;
             let datagram = acknowledgement(octets, end);
-            flow.send(&Train::new(peer, datagram.len(), &[IoSlice::new(&datagram)]))?;
+            flow.send(&SendTrain::new(peer, datagram.len(), &[IoSlice::new(&datagram)]))?;
         }
         if end {
             break;

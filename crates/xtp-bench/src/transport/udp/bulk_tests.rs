@@ -50,7 +50,7 @@ fn receive(flow: &mut Flow) -> u64 {
         let peer = end.or_else(|| flow.batch.iter().next().map(|datagram| datagram.src));
         let answer = acknowledgement(octets, end.is_some());
         let pieces = [std::io::IoSlice::new(&answer)];
-        let train = xtp_io::Train::new(peer.expect("a sender"), answer.len(), &pieces);
+        let train = xtp_io::SendTrain::new(peer.expect("a sender"), answer.len(), &pieces);
         flow.send(&train).expect("a working socket");
         if end.is_some() {
             break;

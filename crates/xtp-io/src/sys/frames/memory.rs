@@ -4,17 +4,17 @@ use std::cell::UnsafeCell;
 use std::fmt;
 
 #[cfg(target_os = "linux")]
-use super::super::linux::pages::{Pages, Parts};
+use super::super::linux::pages::{PageArena, Pages};
 
 const LINE: usize = 64;
 
 /// Octets of a line of cache. Cells, because the room is written while the payloads are being read.
 #[repr(C, align(64))]
-pub(super) struct Line(UnsafeCell<[u8; LINE]>);
+pub(super) struct CacheLine(UnsafeCell<[u8; LINE]>);
 
 /// Zeros at first, from the beginning of a line of cache on.
-pub(super) enum Memory {
-    Lines(Box<[Line]>),
+pub(super) enum FrameStorage {
+    Lines(Box<[CacheLine]>),
     /// From the beginning of a page on. Given back, they are the system's and not the allocator's: who still refers to
     /// one sees what it held, and nothing that comes after.
     #[cfg(target_os = "linux")]
@@ -26,7 +26,7 @@ pub(super) enum Memory {
 #[derive(Default)]
 pub struct FrameRegion {
     #[cfg(target_os = "linux")]
-    parts: Parts,
+    parts: PageArena,
 }
 
 impl fmt::Debug for FrameRegion {
@@ -35,9 +35,9 @@ impl fmt::Debug for FrameRegion {
     }
 }
 
-impl Memory {
+impl FrameStorage {
     pub(super) fn lines(octets: usize) -> Self {
-        let zeros = || Line(UnsafeCell::new([0; LINE]));
+        let zeros = || CacheLine(UnsafeCell::new([0; LINE]));
         Self::Lines(
             std::iter::repeat_with(zeros)
                 .take(octets.div_ceil(LINE))

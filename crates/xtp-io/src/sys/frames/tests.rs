@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::memory::Memory;
+use super::memory::FrameStorage;
 use super::{FrameMemory, FrameRegion, MAX_DATAGRAM, MAX_SEGMENTS, PAGE, WORTHWHILE};
 
 fn filled(room: usize, payload: usize, octets: usize) -> FrameMemory {
@@ -258,7 +258,7 @@ fn lend(memory: &FrameMemory, first: usize, count: usize, kept: bool) -> bool {
 fn a_block_that_stays_in_its_pages_stays_lent() {
     let Some(mut memory) = lending() else { return };
     // Memory of the allocator has no pages to exchange: the same as a system without free ones.
-    memory.memory = Memory::lines(memory.layout.size);
+    memory.memory = FrameStorage::lines(memory.layout.size);
     assert!(lend(&memory, 0, 2, true));
     memory.abandon(0, 2);
     assert!(memory.is_lent());

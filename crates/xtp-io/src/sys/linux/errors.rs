@@ -4,29 +4,29 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::super::Endpoint;
-use super::super::cmsg::{Control, Message};
+use super::super::BoundSocket;
+use super::super::cmsg::{ControlBuffer, ControlMessage};
 use super::recv::{CONTROL, Name};
 use super::{empty_header, last_error};
 use crate::counters::add;
 use crate::error::{SocketError, SocketErrorKind};
-use crate::verdict::{Row, Verdict};
+use crate::verdict::{ErrnoRow, ErrorVerdict};
 
 /// Most reports of one call: whoever can forge them must not keep the caller here.
 const MOST: usize = 64;
 
 /// What a report says: kind, error number, reporter.
-type Report = (SocketErrorKind, i32, Option<IpAddr>);
+type ErrorReport = (SocketErrorKind, i32, Option<IpAddr>);
 
 /// Appends queued errors to `out`; returns how many.
-pub(super) fn recv_errors(endpoint: &Endpoint, out: &mut Vec<SocketError>) -> io::Result<usize> {
+pub(super) fn recv_errors(endpoint: &BoundSocket, out: &mut Vec<SocketError>) -> io::Result<usize> {
     let mut count = 0;
     for _ in 0..MOST {
         add(&endpoint.counts.error_calls, 1);
         let (peer, told) = match next(endpoint.socket.as_raw_fd()) {
             Ok(next) => next,
             Err(libc::EAGAIN) => break,
-            Err(code) if Row::of(code).receive == Verdict::Again => continue,
+            Err(code) if ErrnoRow::of(code).receive == ErrorVerdict::Again => continue,
             Err(code) => return Err(io::Error::from_raw_os_error(code)),
         };
         if let (Some(peer), Some((kind, code, reporter))) = (peer, told) {
@@ -51,9 +51,9 @@ pub(super) fn queued_mtu(fd: RawFd) -> Option<u32> {
 }
 
 /// Takes the next queued error: about whom, and what; or the error number of the call.
-fn next(fd: RawFd) -> Result<(Option<SocketAddr>, Option<Report>), i32> {
+fn next(fd: RawFd) -> Result<(Option<SocketAddr>, Option<ErrorReport>), i32> {
     let mut name = Name::new();
-    let mut control = Control::<CONTROL>::new();
+    let mut control = ControlBuffer::<CONTROL>::new();
     let mut header = empty_header();
     header.msg_name = name.as_mut_ptr();
     header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
@@ -75,7 +75,7 @@ fn next(fd: RawFd) -> Result<(Option<SocketAddr>, Option<Report>), i32> {
 }
 
 /// Reads a `sock_extended_err` and the reporter's address behind it.
-fn report(message: &Message<'_>) -> Option<Report> {
+fn report(message: &ControlMessage<'_>) -> Option<ErrorReport> {
     if !matches!(
         (message.level, message.kind),
         (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)
@@ -84,18 +84,20 @@ fn report(message: &Message<'_>) -> Option<Report> {
     }
     // errno (4), origin, type, code, pad (1 each), info (4), data (4)
     let code = message.word(0)?.cast_signed();
-    let kind = match Row::of(code).report {
-        Verdict::TooLong => SocketErrorKind::MessageTooBig {
+    let kind = match ErrnoRow::of(code).report {
+        ErrorVerdict::TooLong => SocketErrorKind::MessageTooBig {
             mtu: message.word(8)?,
         },
-        Verdict::Unreachable | Verdict::Refused | Verdict::NoPort => SocketErrorKind::Unreachable,
+        ErrorVerdict::Unreachable | ErrorVerdict::Refused | ErrorVerdict::NoPort => {
+            SocketErrorKind::Unreachable
+        }
         _ => SocketErrorKind::Other,
     };
     Some((kind, code, reporter(message)))
 }
 
 /// The socket address behind a `sock_extended_err`; the kernel leaves its family 0 if it knows none.
-fn reporter(message: &Message<'_>) -> Option<IpAddr> {
+fn reporter(message: &ControlMessage<'_>) -> Option<IpAddr> {
     const ADDRESS: usize = 16;
     let family = u16::from_ne_bytes(message.octets(ADDRESS)?);
     match i32::from(family) {

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::super::super::cmsg::{Control, Message};
-use super::{Report, report};
+use super::super::super::cmsg::{ControlBuffer, ControlMessage};
+use super::{ErrorReport, report};
 use crate::error::SocketErrorKind;
 
 /// A `sock_extended_err` with error number and information, and a socket address behind it.
@@ -16,15 +16,15 @@ fn extended(code: i32, info: u32, address: &[u8]) -> Vec<u8> {
     octets
 }
 
-fn read(level: i32, kind: i32, value: &[u8]) -> Option<Report> {
-    let mut control = Control::<128>::new();
+fn read(level: i32, kind: i32, value: &[u8]) -> Option<ErrorReport> {
+    let mut control = ControlBuffer::<128>::new();
     let used = control.push(0, level, kind, value);
     control
         .messages(used)
-        .find_map(|message: Message<'_>| report(&message))
+        .find_map(|message: ControlMessage<'_>| report(&message))
 }
 
-fn read4(code: i32, info: u32) -> Option<Report> {
+fn read4(code: i32, info: u32) -> Option<ErrorReport> {
     read(libc::SOL_IP, libc::IP_RECVERR, &extended(code, info, &[0; 16]))
 }
 

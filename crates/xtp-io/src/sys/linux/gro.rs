@@ -18,7 +18,7 @@ const DOUBT: u32 = 64;
 
 /// What one round of receiving brought.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Round {
+pub(super) struct RecvRound {
     pub(super) messages: usize,
     pub(super) datagrams: usize,
     /// Nothing was there at first.
@@ -73,7 +73,7 @@ impl Gro {
 
     /// What a round of one message brought, to be noted when there is time: with [`note_kept`](Self::note_kept).
     #[inline]
-    pub(super) fn keep(&self, round: Round) {
+    pub(super) fn keep(&self, round: RecvRound) {
         if round.messages > 0 {
             let joined = if round.datagrams > 1 { JOINED } else { 0 };
             let waited = if round.waited { WAITED } else { 0 };
@@ -87,7 +87,7 @@ impl Gro {
         let kept = self.kept.load(Ordering::Relaxed);
         if kept != 0 {
             self.kept.store(0, Ordering::Relaxed);
-            let round = Round {
+            let round = RecvRound {
                 messages: 1,
                 datagrams: if kept & JOINED == 0 { 1 } else { 2 },
                 waited: kept & WAITED != 0,
@@ -97,7 +97,7 @@ impl Gro {
     }
 
     /// What a round brought. The counts are of all threads together: being wrong costs time only.
-    pub(super) fn note(&self, fd: RawFd, round: Round) {
+    pub(super) fn note(&self, fd: RawFd, round: RecvRound) {
         if !self.available || round.messages == 0 {
             return;
         }
@@ -114,7 +114,7 @@ impl Gro {
     }
 
     /// Whether enough windows in a row had a datagram behind another in every third round.
-    fn shows_pairs(&self, round: Round) -> bool {
+    fn shows_pairs(&self, round: RecvRound) -> bool {
         let add = |count: &AtomicU32, amount: u32| {
             let sum = count.load(Ordering::Relaxed).wrapping_add(amount);
             count.store(sum, Ordering::Relaxed);

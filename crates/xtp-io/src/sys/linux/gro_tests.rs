@@ -5,22 +5,22 @@ use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
 use super::*;
-use crate::counters::Counts;
-use crate::sys::Endpoint;
+use crate::counters::LiveCounters;
+use crate::sys::BoundSocket;
 
-fn endpoint() -> Endpoint {
+fn endpoint() -> BoundSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let local = socket.local_addr().unwrap();
-    Endpoint {
+    BoundSocket {
         socket,
         local,
-        counts: Counts::default(),
+        counts: LiveCounters::default(),
         groups_by: std::sync::atomic::AtomicU32::new(0),
     }
 }
 
-fn note(gro: &Gro, endpoint: &Endpoint, messages: usize, datagrams: usize, waited: bool) {
-    let round = Round {
+fn note(gro: &Gro, endpoint: &BoundSocket, messages: usize, datagrams: usize, waited: bool) {
+    let round = RecvRound {
         messages,
         datagrams,
         waited,
@@ -28,7 +28,7 @@ fn note(gro: &Gro, endpoint: &Endpoint, messages: usize, datagrams: usize, waite
     gro.note(endpoint.socket.as_raw_fd(), round);
 }
 
-fn switched_off(endpoint: &Endpoint) -> Gro {
+fn switched_off(endpoint: &BoundSocket) -> Gro {
     let gro = Gro::new(true);
     for _ in 0..LONE {
         note(&gro, endpoint, 1, 1, true);
@@ -38,7 +38,7 @@ fn switched_off(endpoint: &Endpoint) -> Gro {
 }
 
 /// Rounds of pairs until it is on.
-fn pairs(gro: &Gro, endpoint: &Endpoint) -> u32 {
+fn pairs(gro: &Gro, endpoint: &BoundSocket) -> u32 {
     for round in 0..WINDOW * DOUBT * 2 {
         if gro.is_on() {
             return round;

@@ -15,7 +15,7 @@ use std::io::IoSlice;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::{call, last_error, set_option};
-use crate::counters::{Counts, add};
+use crate::counters::{LiveCounters, add};
 use crate::sys::shortcut::Shortcut;
 
 /// Trains shorter than this are copied: two calls cost more than one and the copy.
@@ -36,7 +36,7 @@ pub(crate) struct Pipe {
 
 /// Sends a train of datagrams that lie side by side in `octets` without a copy; false, and nothing sent, if it is to be sent
 /// in the usual way. The shortcut knows the segment length.
-pub(crate) fn lend_by(shortcut: &mut Shortcut, counts: &Counts, octets: &[u8]) -> bool {
+pub(crate) fn lend_by(shortcut: &mut Shortcut, counts: &LiveCounters, octets: &[u8]) -> bool {
     if octets.len() < WORTHWHILE || !shortcut.pipe.may_go_on() {
         return false;
     }
@@ -62,7 +62,7 @@ impl Pipe {
     }
 
     /// All of a train or nothing; a failure leaves neither a begun datagram nor pages behind.
-    fn send(&mut self, fd: RawFd, counts: &Counts, octets: &[u8]) -> bool {
+    fn send(&mut self, fd: RawFd, counts: &LiveCounters, octets: &[u8]) -> bool {
         let Some(ends) = self.ends.take().or_else(open) else {
             self.failures += 1;
             return false;
@@ -85,7 +85,7 @@ impl Pipe {
 
 /// Puts references to `octets` into a pipe and moves them into the socket; the error's number, or 0 if something came
 /// short.
-fn pass((read, write): &(File, File), fd: RawFd, counts: &Counts, octets: &[u8]) -> Result<(), i32> {
+fn pass((read, write): &(File, File), fd: RawFd, counts: &LiveCounters, octets: &[u8]) -> Result<(), i32> {
     let all = |passed: isize| match passed.cast_unsigned() == octets.len() {
         true => Ok(()),
         false if passed < 0 => Err(last_error()),

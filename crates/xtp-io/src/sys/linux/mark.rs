@@ -4,7 +4,7 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::set_option;
-use crate::sys::Endpoint;
+use crate::sys::BoundSocket;
 use crate::train::TrafficClass;
 
 /// Trains in a row of another class than the socket's after which the socket takes theirs.
@@ -13,15 +13,15 @@ const STREAK: u32 = 16;
 /// The socket's own class, and how long the trains have had another. With several threads sending, a train may leave
 /// with the class of the moment before: they agree on it as soon as they send alike.
 #[derive(Debug, Default)]
-pub(super) struct Mark {
+pub(super) struct SocketClass {
     own: AtomicU32,
     /// The class of the last trains and how many in a row had it: `count << 8 | class`.
     streak: AtomicU32,
 }
 
-impl Mark {
+impl SocketClass {
     /// Whether a train of `class` needs to say so.
-    pub(super) fn needs_saying(&self, endpoint: &Endpoint, class: TrafficClass) -> bool {
+    pub(super) fn needs_saying(&self, endpoint: &BoundSocket, class: TrafficClass) -> bool {
         let wanted = u32::from(class.bits());
         if self.own.load(Ordering::Relaxed) == wanted {
             self.streak.store(0, Ordering::Relaxed);
@@ -53,7 +53,7 @@ impl Mark {
     }
 
     /// Gives the socket this class; false where the system refuses.
-    fn adopt(&self, endpoint: &Endpoint, mark: u32) -> bool {
+    fn adopt(&self, endpoint: &BoundSocket, mark: u32) -> bool {
         let fd = endpoint.socket.as_raw_fd();
         let value = mark.cast_signed();
         let four = set_option(fd, libc::SOL_IP, libc::IP_TOS, value).is_ok();

@@ -5,13 +5,13 @@ use std::os::fd::AsRawFd;
 
 use super::{LinuxIo, call};
 use crate::counters::add;
-use crate::sys::Endpoint;
-use crate::train::Envelope;
+use crate::sys::BoundSocket;
+use crate::train::SendTarget;
 
 /// Sends `octets` by `sendto`. False, and nothing sent, if more is to be said than where to, or if they did not leave,
 /// which the general way finds out about.
 #[inline]
-pub(super) fn send(io: &LinuxIo, endpoint: &Endpoint, envelope: &Envelope, octets: &[u8]) -> bool {
+pub(super) fn send(io: &LinuxIo, endpoint: &BoundSocket, envelope: &SendTarget, octets: &[u8]) -> bool {
     let (SocketAddr::V4(dst), SocketAddr::V4(_)) = (envelope.dst, endpoint.local) else {
         return false;
     };

@@ -25,12 +25,12 @@ unsafe impl Sync for Pages {}
 
 /// A large page that is cut into parts, and the next one when it is used up. No part is used twice.
 #[derive(Default)]
-pub(crate) struct Parts {
+pub(crate) struct PageArena {
     whole: Option<Arc<Pages>>,
     used: usize,
 }
 
-impl Parts {
+impl PageArena {
     /// The next part; `None` where it would be no part, or the system has no room.
     pub(crate) fn cut(&mut self, octets: usize) -> Option<Pages> {
         let octets = octets.checked_next_multiple_of(page())?;

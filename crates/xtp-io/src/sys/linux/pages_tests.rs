@@ -145,7 +145,7 @@ fn a_hole_is_mended_and_what_is_there_stays() {
 
 #[test]
 fn parts_of_a_large_page_outlive_each_other_and_none_is_used_twice() {
-    let mut parts = Parts::default();
+    let mut parts = PageArena::default();
     let octets = 8 * page();
     let mut cut = |octets| parts.cut(octets).expect("pages");
     let mut all_parts: Vec<_> = (0..LARGE / octets).map(|_| cut(octets)).collect();

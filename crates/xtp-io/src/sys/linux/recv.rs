@@ -7,15 +7,15 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-use super::super::Endpoint;
-use super::super::cmsg::{Control, Messages};
+use super::super::BoundSocket;
+use super::super::cmsg::{ControlBuffer, Messages};
 use super::{LinuxIo, UDP_GRO, call, empty_header, last_error, run};
 use crate::address::canonical;
 use crate::counters::add;
-use crate::sys::batch::{Arrival, MAX_SLOTS, RecvBatch};
+use crate::sys::batch::{MAX_SLOTS, RecvBatch, RecvMeta};
 use crate::sys::shortcut::Shortcut;
-use crate::train::Ecn;
-use crate::verdict::{Row, Verdict};
+use crate::train::EcnCodepoint;
+use crate::verdict::{ErrnoRow, ErrorVerdict};
 
 /// Control messages of an arriving message: packet information (40, and 32 of IPv4), traffic class
 /// (24, and 24 of IPv4), segment length (24); an error report is 64 at most.
@@ -27,14 +27,14 @@ const RETRIES: usize = 8;
 #[derive(Debug)]
 pub(crate) struct RecvScratch {
     names: Box<[Name]>,
-    pub(super) controls: Box<[Control<CONTROL>]>,
+    pub(super) controls: Box<[ControlBuffer<CONTROL>]>,
 }
 
 impl RecvScratch {
     pub(crate) fn new(slots: usize) -> Self {
         Self {
             names: (0..slots).map(|_| Name::new()).collect(),
-            controls: (0..slots).map(|_| Control::new()).collect(),
+            controls: (0..slots).map(|_| ControlBuffer::new()).collect(),
         }
     }
 }
@@ -84,7 +84,7 @@ impl Name {
 
 /// How to wait for the first message of a batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waiting {
+pub(super) enum RecvWait {
     /// Not at all, after so many looks (at least one).
     Looks(u32),
     /// In the kernel, as long as the socket's receive timeout allows.
@@ -93,7 +93,7 @@ pub(super) enum Waiting {
     SleepConnected,
 }
 
-impl Waiting {
+impl RecvWait {
     fn is_asleep(self) -> bool {
         !matches!(self, Self::Looks(_))
     }
@@ -102,10 +102,10 @@ impl Waiting {
 /// Fills `batch` with what is there, or comes while it waits, from the socket or by a shortcut.
 pub(super) fn recv(
     io: &LinuxIo,
-    endpoint: &Endpoint,
+    endpoint: &BoundSocket,
     shortcut: Option<&Shortcut>,
     batch: &mut RecvBatch,
-    waiting: Waiting,
+    waiting: RecvWait,
 ) -> io::Result<()> {
     let slots = batch.prepare();
     if slots == 1 {
@@ -126,7 +126,7 @@ pub(super) fn recv(
         return Ok(());
     }
     for slot in 0..slots {
-        let waiting = if slot == 0 { waiting } else { Waiting::Looks(1) };
+        let waiting = if slot == 0 { waiting } else { RecvWait::Looks(1) };
         match recv_some(endpoint, shortcut, batch, slot..slot + 1, waiting) {
             Ok(0) => break,
             Ok(_) => {}
@@ -141,10 +141,10 @@ pub(super) fn recv(
 /// Receives into the first slot, from the socket or by a shortcut: what a poll for a lone answer consists of.
 pub(super) fn recv_lone(
     io: &LinuxIo,
-    endpoint: &Endpoint,
+    endpoint: &BoundSocket,
     shortcut: Option<&Shortcut>,
     batch: &mut RecvBatch,
-    waiting: Waiting,
+    waiting: RecvWait,
 ) -> io::Result<()> {
     if let Some(shortcut) = shortcut.filter(|shortcut| is_plain(shortcut)) {
         // A sleep that was ended by a bell brings an empty one, which is as none, here and below.
@@ -170,7 +170,7 @@ pub(super) fn recv_lone(
         header.msg_namelen = size_of::<libc::sockaddr_in6>() as _;
     }
     let told = match shortcut {
-        Some(shortcut) => shortcut.told.asks() || shortcut.gro.is_on(),
+        Some(shortcut) => shortcut.ecn_history.asks() || shortcut.gro.is_on(),
         None => io.is_told_more(),
     };
     if told {
@@ -188,14 +188,14 @@ pub(super) fn recv_lone(
         batch.note_waited();
     }
     took(shortcut, count, 1);
-    let ended = waiting == Waiting::SleepConnected && message.msg_len == 0;
+    let ended = waiting == RecvWait::SleepConnected && message.msg_len == 0;
     if count == 1
         && !ended
         && let Some(ends) = ends(endpoint, shortcut, batch, 0, &message)
         && let Some(arrival) = arrival(endpoint, batch, 0, &message, ends)
     {
         if let Some(shortcut) = shortcut {
-            shortcut.told.came(told.then_some(arrival.ecn));
+            shortcut.ecn_history.came(told.then_some(arrival.ecn));
         }
         batch.fill(0, arrival);
     }
@@ -205,17 +205,17 @@ pub(super) fn recv_lone(
 /// Whether nothing is asked of the next datagram by this shortcut but its octets.
 #[inline]
 pub(super) fn is_plain(shortcut: &Shortcut) -> bool {
-    !shortcut.told.asks() && !shortcut.gro.is_on() && !shortcut.asks_sender()
+    !shortcut.ecn_history.asks() && !shortcut.gro.is_on() && !shortcut.asks_sender()
 }
 
 /// The same by a shortcut, of which nothing is asked but the octets: neither header nor list of pieces is made. So many
 /// octets lie in the first slab then, of which `batch` has not been told.
 #[inline]
 pub(super) fn look_plain(
-    endpoint: &Endpoint,
+    endpoint: &BoundSocket,
     shortcut: &Shortcut,
     batch: &mut RecvBatch,
-    waiting: Waiting,
+    waiting: RecvWait,
 ) -> io::Result<Option<usize>> {
     let memory = batch.writable(0);
     let (start, room) = (memory.as_mut_ptr(), memory.len());
@@ -236,7 +236,7 @@ pub(super) fn look_plain(
     if count == 0 {
         return Ok(None);
     }
-    shortcut.told.came(None);
+    shortcut.ecn_history.came(None);
     if length > room {
         add(&endpoint.counts.truncated, 1);
         return Ok(None);
@@ -245,12 +245,12 @@ pub(super) fn look_plain(
 }
 
 /// What there is to say of a datagram of which only the octets were asked.
-pub(super) fn plain_arrival(shortcut: &Shortcut, filled: usize) -> Arrival {
-    Arrival {
+pub(super) fn plain_arrival(shortcut: &Shortcut, filled: usize) -> RecvMeta {
+    RecvMeta {
         src: shortcut.peer,
         dst: shortcut.local,
         interface: None,
-        ecn: Ecn::NotEct,
+        ecn: EcnCodepoint::NotEct,
         filled,
         stride: None,
     }
@@ -258,11 +258,11 @@ pub(super) fn plain_arrival(shortcut: &Shortcut, filled: usize) -> Arrival {
 
 /// Receives into `slots` in one successful call; returns how many messages came.
 fn recv_some(
-    endpoint: &Endpoint,
+    endpoint: &BoundSocket,
     shortcut: Option<&Shortcut>,
     batch: &mut RecvBatch,
     slots: Range<usize>,
-    waiting: Waiting,
+    waiting: RecvWait,
 ) -> io::Result<usize> {
     let Range { start: first, end } = slots;
     let mut messages = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; MAX_SLOTS];
@@ -314,11 +314,11 @@ fn recv_some(
 /// # Safety
 /// `messages` points to `room` messages whose pointers and lengths are valid for writing.
 pub(super) unsafe fn receive(
-    endpoint: &Endpoint,
+    endpoint: &BoundSocket,
     fd: i32,
     messages: *mut libc::mmsghdr,
     room: usize,
-    waiting: Waiting,
+    waiting: RecvWait,
 ) -> io::Result<(usize, bool)> {
     look(endpoint, room, waiting, |flags| {
         let count = if room == 1 {
@@ -336,13 +336,13 @@ pub(super) unsafe fn receive(
 /// as it should; how many came, and whether nothing was there at first.
 #[inline(always)]
 fn look(
-    endpoint: &Endpoint,
+    endpoint: &BoundSocket,
     room: usize,
-    waiting: Waiting,
+    waiting: RecvWait,
     mut call: impl FnMut(i32) -> Option<usize>,
 ) -> io::Result<(usize, bool)> {
     let (flags, looks) = match waiting {
-        Waiting::Looks(looks) => (libc::MSG_DONTWAIT, looks),
+        RecvWait::Looks(looks) => (libc::MSG_DONTWAIT, looks),
         // Whatever is there beside the first message comes along, but nobody waits for it.
         _ if room > 1 => (libc::MSG_WAITFORONE, 1),
         _ => (0, 1),
@@ -357,10 +357,10 @@ fn look(
         match last_error() {
             libc::EAGAIN if empty + 1 < looks => empty += 1,
             libc::EAGAIN => break Ok((0, true)),
-            code @ libc::ECONNREFUSED if waiting == Waiting::SleepConnected => {
+            code @ libc::ECONNREFUSED if waiting == RecvWait::SleepConnected => {
                 break Err(io::Error::from_raw_os_error(code));
             }
-            code if Row::of(code).receive != Verdict::Again => {
+            code if ErrnoRow::of(code).receive != ErrorVerdict::Again => {
                 break Err(io::Error::from_raw_os_error(code));
             }
             // The caller hears of a signal, and looks for reports of the network.
@@ -416,7 +416,7 @@ unsafe fn receive_one(fd: i32, message: &mut libc::mmsghdr, flags: i32) -> i32 {
 /// Where what arrived in a slot came from, and to which address; `None` if it names no sender.
 #[inline(always)]
 fn ends(
-    endpoint: &Endpoint,
+    endpoint: &BoundSocket,
     shortcut: Option<&Shortcut>,
     batch: &RecvBatch,
     slot: usize,
@@ -446,18 +446,18 @@ fn took(shortcut: Option<&Shortcut>, count: usize, room: usize) {
 /// What arrived in a slot; `None` (and a count) if it did not fit.
 #[inline(always)]
 pub(super) fn arrival(
-    endpoint: &Endpoint,
+    endpoint: &BoundSocket,
     batch: &RecvBatch,
     slot: usize,
     message: &libc::mmsghdr,
     (src, dst): (SocketAddr, Option<IpAddr>),
-) -> Option<Arrival> {
+) -> Option<RecvMeta> {
     let header = &message.msg_hdr;
-    let mut arrival = Arrival {
+    let mut arrival = RecvMeta {
         src,
         dst,
         interface: None,
-        ecn: Ecn::NotEct,
+        ecn: EcnCodepoint::NotEct,
         filled: message.msg_len as usize,
         stride: None,
     };
@@ -477,11 +477,11 @@ pub(super) fn arrival(
 }
 
 /// What the control messages of a datagram say; `None` if one is malformed.
-fn tell(arrival: &mut Arrival, controls: Messages<'_>) -> Option<()> {
+fn tell(arrival: &mut RecvMeta, controls: Messages<'_>) -> Option<()> {
     for control in controls {
         match (control.level, control.kind) {
             (libc::SOL_IP, libc::IP_TOS) | (libc::SOL_IPV6, libc::IPV6_TCLASS) => {
-                arrival.ecn = Ecn::from_bits(control.octet_or_word()? as u8);
+                arrival.ecn = EcnCodepoint::from_bits(control.octet_or_word()? as u8);
             }
             (libc::SOL_IP, libc::IP_PKTINFO) => {
                 arrival.interface = control.word(0).filter(|index| *index > 0);

@@ -9,7 +9,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{errors, get_option, set_option};
 use crate::address::canonical;
-use crate::sys::Endpoint;
+use crate::sys::BoundSocket;
 
 /// More octets than any packet has: sending them fails before anything leaves, and the error queue names the MTU that stood in
 /// the way.
@@ -17,7 +17,7 @@ const TOO_LONG: usize = 65_535;
 static OCTETS: [u8; TOO_LONG] = [0; TOO_LONG];
 
 /// `IP_MTU` of a socket connected to `dst`, through which nothing is sent: the socket in use has no one peer.
-pub(super) fn path_mtu(endpoint: &Endpoint, dst: SocketAddr, src: Option<IpAddr>) -> io::Result<u32> {
+pub(super) fn path_mtu(endpoint: &BoundSocket, dst: SocketAddr, src: Option<IpAddr>) -> io::Result<u32> {
     let dst = canonical(dst);
     let socket = Socket::new(Domain::for_address(dst), Type::DGRAM, Some(Protocol::UDP))?;
     if dst.ip().is_multicast() {

@@ -9,9 +9,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::recv::{CONTROL, Waiting, arrival, receive};
-use super::{Endpoint, empty_header};
-use crate::sys::batch::{Arrival, LENT_FROM, MAX_SLOTS, RecvBatch};
+use super::recv::{CONTROL, RecvWait, arrival, receive};
+use super::{BoundSocket, empty_header};
+use crate::sys::batch::{LENT_FROM, MAX_SLOTS, RecvBatch, RecvMeta};
 use crate::sys::shortcut::Shortcut;
 
 /// Datagrams of a round that show a length: fewer are no crowd.
@@ -23,12 +23,12 @@ const WORTH: usize = LENT_FROM / (MAX_SLOTS - 1);
 
 /// The length that datagrams of a peer have.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct ExpectedLength {
     /// 0: not known.
     length: AtomicUsize,
 }
 
-impl Run {
+impl ExpectedLength {
     /// The length to expect, if a slab of `batch` has room for some of it.
     pub(super) fn length(&self, batch: &RecvBatch) -> Option<usize> {
         let length = self.length.load(Ordering::Relaxed);
@@ -55,12 +55,12 @@ impl Run {
 /// Fills `batch`, of which `slots` are offered (more than [`TOO_FEW`]), with datagrams of mostly `length` octets by a
 /// shortcut that knows who sends.
 pub(super) fn recv(
-    endpoint: &Endpoint,
+    endpoint: &BoundSocket,
     shortcut: &Shortcut,
     batch: &mut RecvBatch,
     length: usize,
     slots: usize,
-    waiting: Waiting,
+    waiting: RecvWait,
 ) -> io::Result<()> {
     let room = (slots - 1).min(batch.slab_size() / length);
     let mut messages = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; MAX_SLOTS];
@@ -109,7 +109,7 @@ pub(super) fn recv(
     Ok(())
 }
 
-fn collect(arrived: impl Iterator<Item = Option<Arrival>>) -> [Option<Arrival>; MAX_SLOTS] {
+fn collect(arrived: impl Iterator<Item = Option<RecvMeta>>) -> [Option<RecvMeta>; MAX_SLOTS] {
     let mut all = [None; MAX_SLOTS];
     for (place, arrival) in all.iter_mut().zip(arrived) {
         *place = arrival;
@@ -118,13 +118,13 @@ fn collect(arrived: impl Iterator<Item = Option<Arrival>>) -> [Option<Arrival>; 
 }
 
 /// How many of the first datagrams lie side by side: as long as expected but the last, which may be shorter, and alike.
-fn joined(arrived: &[Option<Arrival>], length: usize) -> usize {
+fn joined(arrived: &[Option<RecvMeta>], length: usize) -> usize {
     let Some(Some(first)) = arrived.first() else {
         return 0;
     };
     let alike =
-        |one: &Arrival| one.stride.is_none() && one.ecn == first.ecn && one.interface == first.interface;
-    let fits = |one: &&Option<Arrival>| one.is_some_and(|one| alike(&one) && one.filled == length);
+        |one: &RecvMeta| one.stride.is_none() && one.ecn == first.ecn && one.interface == first.interface;
+    let fits = |one: &&Option<RecvMeta>| one.is_some_and(|one| alike(&one) && one.filled == length);
     let full = arrived.iter().take_while(fits).count();
     let shorter = arrived
         .get(full)
@@ -133,7 +133,7 @@ fn joined(arrived: &[Option<Arrival>], length: usize) -> usize {
 }
 
 /// Tells `batch` of the run and, each in a slab of its own, of the others.
-fn tell(batch: &mut RecvBatch, arrived: &[Option<Arrival>], joined: usize, length: usize) {
+fn tell(batch: &mut RecvBatch, arrived: &[Option<RecvMeta>], joined: usize, length: usize) {
     let (run, others) = arrived.split_at(joined);
     let others = others
         .iter()
@@ -146,7 +146,7 @@ fn tell(batch: &mut RecvBatch, arrived: &[Option<Arrival>], joined: usize, lengt
     if let Some(Some(first)) = run.first() {
         batch.fill(
             0,
-            Arrival {
+            RecvMeta {
                 filled: run.iter().flatten().map(|one| one.filled).sum(),
                 stride: (joined > 1).then_some(length),
                 ..*first

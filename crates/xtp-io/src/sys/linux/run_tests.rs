@@ -3,20 +3,20 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use super::*;
-use crate::train::Ecn;
+use crate::train::EcnCodepoint;
 
-fn came(filled: usize) -> Option<Arrival> {
-    Some(Arrival {
+fn came(filled: usize) -> Option<RecvMeta> {
+    Some(RecvMeta {
         src: SocketAddr::from((Ipv4Addr::LOCALHOST, 1)),
         dst: None,
         interface: None,
-        ecn: Ecn::NotEct,
+        ecn: EcnCodepoint::NotEct,
         filled,
         stride: None,
     })
 }
 
-fn changed(change: impl FnOnce(&mut Arrival)) -> Option<Arrival> {
+fn changed(change: impl FnOnce(&mut RecvMeta)) -> Option<RecvMeta> {
     let mut arrival = came(1_400)?;
     change(&mut arrival);
     Some(arrival)
@@ -42,7 +42,7 @@ fn equal_datagrams_and_a_shorter_last_one_are_a_run() {
 fn what_is_not_alike_ends_a_run() {
     let behind = |other| joined(&[came(1_400), other, came(1_400)], 1_400);
     assert_eq!(behind(changed(|_| ())), 3);
-    assert_eq!(behind(changed(|one| one.ecn = Ecn::Ce)), 1);
+    assert_eq!(behind(changed(|one| one.ecn = EcnCodepoint::Ce)), 1);
     assert_eq!(behind(changed(|one| one.interface = Some(2))), 1);
     assert_eq!(
         behind(changed(|one| one.stride = Some(700))),

@@ -8,13 +8,13 @@ use std::sync::atomic::Ordering;
 
 use socket2::SockAddr;
 
-use super::super::cmsg::Control;
-use super::super::{Endpoint, too_many_pieces, wrong_family};
+use super::super::cmsg::ControlBuffer;
+use super::super::{BoundSocket, too_many_pieces, wrong_family};
 use super::{LinuxIo, UDP_SEGMENT, call, empty_header, last_error, one};
 use crate::address::{canonical, for_family};
 use crate::counters::add;
-use crate::train::{Cursor, MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, SendOutcome, Train};
-use crate::verdict::{Doubt, Row, Verdict};
+use crate::train::{MAX_DATAGRAM, MAX_PIECES, MAX_SEGMENTS, PieceCursor, SendOutcome, SendTrain};
+use crate::verdict::{ErrnoRow, ErrorVerdict, SendRetry};
 
 /// Control messages of a train: packet information (40), traffic class (24), segment length (24).
 const CONTROL: usize = 96;
@@ -24,20 +24,20 @@ const RETRIES: usize = 4;
 const FEW_PIECES: usize = 64;
 
 /// Where a train goes and how: the same for each of its datagrams.
-struct Envelope {
+struct MsgHeader {
     name: SockAddr,
-    control: Control<CONTROL>,
+    control: ControlBuffer<CONTROL>,
     /// Octets of control messages for a single datagram.
     plain: usize,
     /// The same with the segment length behind them.
     segmented: usize,
 }
 
-impl Envelope {
-    fn new(io: &LinuxIo, endpoint: &Endpoint, train: &Train<'_>) -> io::Result<Self> {
+impl MsgHeader {
+    fn new(io: &LinuxIo, endpoint: &BoundSocket, train: &SendTrain<'_>) -> io::Result<Self> {
         let dst = for_family(train.dst, endpoint.local.is_ipv6()).ok_or_else(wrong_family)?;
         let ipv6 = canonical(train.dst).is_ipv6();
-        let mut control = Control::new();
+        let mut control = ControlBuffer::new();
         let mut used = 0;
         // Source and class the socket has anyway need not be said: each control message is work for the kernel.
         let from_elsewhere = train.src.is_some() && train.src != endpoint.bound_ip();
@@ -86,9 +86,9 @@ impl Envelope {
 
 /// Source address and interface, in the form of the destination's family.
 fn push_packet_info(
-    control: &mut Control<CONTROL>,
+    control: &mut ControlBuffer<CONTROL>,
     used: usize,
-    train: &Train<'_>,
+    train: &SendTrain<'_>,
     ipv6: bool,
 ) -> io::Result<usize> {
     let interface = train.interface.unwrap_or(0).to_ne_bytes();
@@ -131,16 +131,20 @@ enum Reaction {
 }
 
 fn reaction(code: i32, offloaded: bool, doubts: usize) -> Reaction {
-    let row = Row::of(code);
+    let row = ErrnoRow::of(code);
     // One doubt is enough of a length: it has its own reason more often than not.
-    let most = if row.send == Verdict::TooLong { 1 } else { RETRIES };
+    let most = if row.send == ErrorVerdict::TooLong {
+        1
+    } else {
+        RETRIES
+    };
     match (row.doubt, row.send) {
-        (Doubt::Offload, _) if offloaded => Reaction::WithoutOffload,
-        (Doubt::Earlier, _) if doubts < most => Reaction::Doubt,
-        (_, Verdict::Again) => Reaction::Repeat,
-        (_, Verdict::Full) => Reaction::WouldBlock,
-        (_, Verdict::TooLong) => Reaction::TooBig,
-        (Doubt::No, Verdict::Loss) => Reaction::Dropped,
+        (SendRetry::Offload, _) if offloaded => Reaction::WithoutOffload,
+        (SendRetry::Earlier, _) if doubts < most => Reaction::Doubt,
+        (_, ErrorVerdict::Again) => Reaction::Repeat,
+        (_, ErrorVerdict::Full) => Reaction::WouldBlock,
+        (_, ErrorVerdict::TooLong) => Reaction::TooBig,
+        (SendRetry::No, ErrorVerdict::Loss) => Reaction::Dropped,
         _ => Reaction::Fail,
     }
 }
@@ -148,8 +152,8 @@ fn reaction(code: i32, offloaded: bool, doubts: usize) -> Reaction {
 /// Sends the datagrams of `train` from number `first` on.
 pub(super) fn send(
     io: &LinuxIo,
-    endpoint: &Endpoint,
-    train: &Train<'_>,
+    endpoint: &BoundSocket,
+    train: &SendTrain<'_>,
     first: usize,
 ) -> io::Result<SendOutcome> {
     if let [piece] = train.pieces
@@ -157,7 +161,7 @@ pub(super) fn send(
         && train.total <= train.segment
         && train.interface.is_none()
     {
-        let envelope = crate::train::Envelope {
+        let envelope = crate::train::SendTarget {
             dst: train.dst,
             src: train.src,
             class: train.class,
@@ -166,7 +170,7 @@ pub(super) fn send(
             return Ok(SendOutcome::Sent);
         }
     }
-    let mut envelope = Envelope::new(io, endpoint, train)?;
+    let mut envelope = MsgHeader::new(io, endpoint, train)?;
     let segments = train.segments();
     let mut offload = io.gso.load(Ordering::Relaxed);
     let (mut sent, mut doubts, mut suspected) = (first, 0, false);
@@ -204,27 +208,27 @@ pub(super) fn send(
 }
 
 /// Datagrams sent, or the error number of the failed call.
-type Sent = Result<usize, i32>;
+type SendResult = Result<usize, i32>;
 
 /// Datagrams from number `sent` on that one call with offload takes, if their pieces fit.
-fn most_offloaded(train: &Train<'_>, sent: usize) -> usize {
+fn most_offloaded(train: &SendTrain<'_>, sent: usize) -> usize {
     let most = MAX_SEGMENTS.min(MAX_DATAGRAM / train.segment).max(1);
     most.min(train.segments() - sent)
 }
 
 /// One `sendmsg` of as many datagrams as one call takes.
 fn send_offloaded(
-    endpoint: &Endpoint,
-    envelope: &mut Envelope,
-    train: &Train<'_>,
+    endpoint: &BoundSocket,
+    envelope: &mut MsgHeader,
+    train: &SendTrain<'_>,
     sent: usize,
-) -> io::Result<Sent> {
+) -> io::Result<SendResult> {
     let count = most_offloaded(train, sent);
     if sent == 0 && count == train.segments() && train.pieces.len() <= MAX_PIECES {
         // The usual train: the caller's own list serves.
         return Ok(sendmsg(endpoint, &envelope.header(train.pieces, count > 1)).map(|()| count));
     }
-    let mut cursor = Cursor::at(train.pieces, sent.saturating_mul(train.segment));
+    let mut cursor = PieceCursor::at(train.pieces, sent.saturating_mul(train.segment));
     let mut pieces = [IoSlice::new(&[]); MAX_PIECES];
     let (mut used, mut gathered) = (0, 0);
     while gathered < count {
@@ -244,11 +248,11 @@ fn send_offloaded(
 /// Sends datagrams as messages of their own: many a call if the kernel can, else one.
 fn send_messages(
     io: &LinuxIo,
-    endpoint: &Endpoint,
-    envelope: &mut Envelope,
-    train: &Train<'_>,
+    endpoint: &BoundSocket,
+    envelope: &mut MsgHeader,
+    train: &SendTrain<'_>,
     sent: usize,
-) -> io::Result<Sent> {
+) -> io::Result<SendResult> {
     let left = train.segments() - sent;
     let most = if io.sendmmsg { left.min(MAX_SEGMENTS) } else { 1 };
     if most == 1 {
@@ -266,14 +270,14 @@ fn send_messages(
 
 /// Sends up to `most` datagrams whose pieces fit `pieces`; `None` if not even one does.
 fn send_gathered<'a>(
-    endpoint: &Endpoint,
-    envelope: &mut Envelope,
-    train: &Train<'a>,
+    endpoint: &BoundSocket,
+    envelope: &mut MsgHeader,
+    train: &SendTrain<'a>,
     sent: usize,
     most: usize,
     pieces: &mut [IoSlice<'a>],
-) -> Option<Sent> {
-    let mut cursor = Cursor::at(train.pieces, sent.saturating_mul(train.segment));
+) -> Option<SendResult> {
+    let mut cursor = PieceCursor::at(train.pieces, sent.saturating_mul(train.segment));
     let mut ends = [0; MAX_SEGMENTS];
     let (mut used, mut count) = (0, 0);
     while count < most {
@@ -292,7 +296,7 @@ fn send_gathered<'a>(
     }
 }
 
-fn sendmsg(endpoint: &Endpoint, header: &libc::msghdr) -> Result<(), i32> {
+fn sendmsg(endpoint: &BoundSocket, header: &libc::msghdr) -> Result<(), i32> {
     add(&endpoint.counts.send_calls, 1);
     let fd = endpoint.socket.as_raw_fd();
     let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
@@ -312,7 +316,12 @@ fn sendmsg(endpoint: &Endpoint, header: &libc::msghdr) -> Result<(), i32> {
 }
 
 /// Message number `i` has the pieces from `ends[i - 1]` (0 at first) to `ends[i]`.
-fn sendmmsg(endpoint: &Endpoint, envelope: &mut Envelope, pieces: &[IoSlice<'_>], ends: &[usize]) -> Sent {
+fn sendmmsg(
+    endpoint: &BoundSocket,
+    envelope: &mut MsgHeader,
+    pieces: &[IoSlice<'_>],
+    ends: &[usize],
+) -> SendResult {
     let mut messages = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; MAX_SEGMENTS];
     let mut start = 0;
     for (message, end) in messages.iter_mut().zip(ends) {

@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 
 use super::super::set_option;
 use super::{RETRIES, Reaction, reaction};
-use crate::{Interest, RecvBatch, SendOutcome, SocketOptions, Train, UdpSocket};
+use crate::{Interest, RecvBatch, SendOutcome, SendTrain, SocketOptions, UdpSocket};
 
 #[test]
 fn every_error_has_its_reaction() {
@@ -50,7 +50,7 @@ fn a_kernel_that_refuses_offload_gets_single_messages_from_then_on() {
     set_option(sender.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NO_CHECK, 1).expect("no checksums");
     let octets = [7; 1050];
     let pieces = [IoSlice::new(&octets)];
-    let train = Train::new(receiver.local_addr(), 100, &pieces);
+    let train = SendTrain::new(receiver.local_addr(), 100, &pieces);
     assert_eq!(sender.send(&train).expect("sent"), SendOutcome::Sent);
     assert!(!sender.gso_active());
     assert_eq!(sender.counters().send_calls, 2, "one refused, one sendmmsg");
@@ -78,9 +78,9 @@ fn a_bad_source_address_does_not_cost_the_offload() {
     let before = sender.gso_active();
     let pieces = [IoSlice::new(b"twice")];
     let src = Some("203.0.113.77".parse().expect("an address"));
-    let train = Train {
+    let train = SendTrain {
         src,
-        ..Train::new(sender.local_addr(), 3, &pieces)
+        ..SendTrain::new(sender.local_addr(), 3, &pieces)
     };
     sender.send(&train).expect_err("not an address of this host");
     assert_eq!(sender.gso_active(), before);

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use super::ecn_history::EcnHistory;
 use super::lend::Pipe;
-use super::told::Told;
 use super::{LinuxIo, UDP_SEGMENT, call, get_option, set_option};
 use crate::address::{canonical, for_family};
 use crate::sys::shortcut::Shortcut;
-use crate::sys::{Endpoint, wrong_family};
+use crate::sys::{BoundSocket, wrong_family};
 use crate::train::TrafficClass;
 
 /// Options of the first socket that the second takes over: what it asks for, its own mark, and the size of its buffers
@@ -27,7 +27,7 @@ const INHERITED: [(i32, i32); 6] = [
 ];
 
 /// Opens a shortcut of `endpoint`'s socket to `peer`.
-pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::Result<Shortcut> {
+pub(super) fn open(io: &LinuxIo, endpoint: &BoundSocket, peer: SocketAddr) -> io::Result<Shortcut> {
     let first = SockRef::from(&endpoint.socket);
     let ipv6 = endpoint.local.is_ipv6();
     let to = for_family(peer, ipv6).ok_or_else(wrong_family)?;
@@ -78,8 +78,8 @@ pub(super) fn open(io: &LinuxIo, endpoint: &Endpoint, peer: SocketAddr) -> io::R
         local,
         unsure: AtomicBool::new(true),
         class: TrafficClass::from_bits(mark),
-        told: Told::new(io.marks),
-        run: super::run::Run::default(),
+        ecn_history: EcnHistory::new(io.marks),
+        run: super::run::ExpectedLength::default(),
         pipe: Pipe::default(),
     })
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::Pipe;
-use crate::counters::Counts;
+use crate::counters::LiveCounters;
 use crate::sys::linux::{UDP_SEGMENT, set_option};
 
 /// Octets lent: several pages.
@@ -35,7 +35,7 @@ fn attempt(ip: IpAddr) -> io::Result<bool> {
     let receiver = UdpSocket::bind((ip, 0))?;
     receiver.set_read_timeout(Some(PATIENCE))?;
     sender.connect(receiver.local_addr()?)?;
-    let (fd, counts) = (sender.as_raw_fd(), Counts::default());
+    let (fd, counts) = (sender.as_raw_fd(), LiveCounters::default());
     set_option(fd, libc::SOL_UDP, UDP_SEGMENT, SEGMENT.into())?;
     // Octets that differ from their neighbours, beginning in the middle of a page.
     let mut memory: Vec<u8> = (0..OCTETS as u32)

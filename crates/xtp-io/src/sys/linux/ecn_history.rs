@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::train::Ecn;
+use crate::train::EcnCodepoint;
 
 /// Datagrams in a row without a mark after which not every one is asked about.
 const UNMARKED: u32 = 64;
@@ -13,7 +13,7 @@ const SAMPLE: u32 = 16;
 /// What was learnt of a peer's marks. Only the first datagram behind one that was sent goes without being asked about:
 /// what comes in a row has a window that a mark can make smaller.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct EcnHistory {
     /// The socket tells marks at all.
     available: bool,
     /// Datagrams in a row that were asked about and had none.
@@ -24,7 +24,7 @@ pub(crate) struct Told {
     answered: AtomicBool,
 }
 
-impl Told {
+impl EcnHistory {
     pub(super) fn new(available: bool) -> Self {
         Self {
             available,
@@ -48,12 +48,12 @@ impl Told {
     /// A datagram came, with this mark if it was asked about. The counts are of all threads together: being wrong costs
     /// time, or the mark of one datagram.
     #[inline]
-    pub(super) fn came(&self, mark: Option<Ecn>) {
+    pub(super) fn came(&self, mark: Option<EcnCodepoint>) {
         if !self.available {
             return;
         }
         let (unmarked, unasked) = match mark {
-            Some(Ecn::NotEct) => (self.unmarked.load(Ordering::Relaxed).saturating_add(1), 0),
+            Some(EcnCodepoint::NotEct) => (self.unmarked.load(Ordering::Relaxed).saturating_add(1), 0),
             Some(_) => (0, 0),
             None => {
                 let unmarked = self.unmarked.load(Ordering::Relaxed);
@@ -73,5 +73,5 @@ impl Told {
 }
 
 #[cfg(test)]
-#[path = "told_tests.rs"]
+#[path = "ecn_history_tests.rs"]
 mod tests;
