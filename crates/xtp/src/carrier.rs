@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::wake::Waker;
 
 mod class;
+mod dispatch;
 mod fault;
 mod group;
 mod hand_in;
@@ -24,15 +25,14 @@ mod message;
 mod routes;
 mod shortcut;
 mod sleep;
-mod way;
 
 pub(crate) use class::Classes;
-pub(crate) use fault::{Fault, Told};
+use dispatch::{TrainDispatch, gather, parts};
+pub(crate) use fault::{Fault, PeerFault};
 pub(crate) use memberships::Membership;
-use routes::{TooLong, payload_of};
+use routes::{OversizeOutcome, payload_of};
 pub(crate) use shortcut::Bed;
 use shortcut::Serves;
-use way::{Way, gather, parts};
 
 /// A slab is worth keeping as backing of received payloads when it is filled at least this far: below, a few
 /// octets would pin 64 KiB.
@@ -67,15 +67,15 @@ pub(crate) struct Carrier {
     /// Where the packets begin that wait for room in the kernel.
     stall: Option<Stall>,
     /// Peers to which packets do not leave, as far as the users concerned were not told.
-    faults: Vec<Told>,
+    faults: Vec<PeerFault>,
     refusals: fault::Refusals,
     reception: fault::Reception,
     /// What the socket failed with for good, until somebody asks.
     failure: Option<Error>,
-    routes: routes::Routes,
-    shortcut: shortcut::Use,
+    routes: routes::RouteMtus,
+    shortcut: shortcut::ShortcutUse,
     classes: Classes,
-    groups: memberships::Groups,
+    groups: memberships::Memberships,
     trace: Option<Trace>,
     waker: Arc<Waker>,
     errors: Vec<SocketError>,
@@ -102,10 +102,10 @@ impl Carrier {
             refusals: fault::Refusals::default(),
             reception: fault::Reception::default(),
             failure: None,
-            routes: routes::Routes::default(),
-            shortcut: shortcut::Use::default(),
+            routes: routes::RouteMtus::default(),
+            shortcut: shortcut::ShortcutUse::default(),
             classes: Classes::default(),
-            groups: memberships::Groups::default(),
+            groups: memberships::Memberships::default(),
             trace,
             waker,
             errors: Vec::new(),
@@ -267,7 +267,7 @@ impl Carrier {
                         io::ErrorKind::ConnectionRefused => {
                             engine.failed(now, error.peer, Failure::PortUnreachable);
                         }
-                        kind => self.faults.push(Told {
+                        kind => self.faults.push(PeerFault {
                             peer: error.peer,
                             fault: Fault::NoRoute(kind),
                             lasts: true,
@@ -309,7 +309,7 @@ impl Carrier {
     }
 
     /// What keeps packets to peers from leaving, once.
-    pub(crate) fn take_faults(&mut self) -> Vec<Told> {
+    pub(crate) fn take_faults(&mut self) -> Vec<PeerFault> {
         std::mem::take(&mut self.faults)
     }
 
@@ -422,15 +422,15 @@ impl Carrier {
         octets: usize,
     ) {
         match self.routes.refused(now, &self.socket, dst, src, octets) {
-            TooLong::Fits(octets) => {
+            OversizeOutcome::Fits(octets) => {
                 if let Some(octets) = octets {
                     engine.note_path_mtu(now, dst, octets);
                 }
                 engine.failed(now, dst, Failure::TooBig { octets });
             }
-            TooLong::Narrow(octets) => {
+            OversizeOutcome::Narrow(octets) => {
                 let octets = u16::try_from(octets).unwrap_or(u16::MAX);
-                self.faults.push(Told {
+                self.faults.push(PeerFault {
                     peer: dst,
                     fault: Fault::Narrow(octets),
                     lasts: true,
@@ -443,7 +443,7 @@ impl Carrier {
     fn send_train(&mut self, out: &TransmitBatch, index: usize, first: usize) -> io::Result<SendOutcome> {
         let train = &out.trains[index];
         let pieces = &out.pieces[train.pieces.clone()];
-        let mut way = Way {
+        let mut dispatch = TrainDispatch {
             socket: &self.socket,
             shortcut: &mut self.shortcut,
             class: self.classes.of(train),
@@ -454,7 +454,7 @@ impl Carrier {
         match pieces {
             // Room for many pieces is costly to move: a lone small packet does without.
             [piece @ (Piece::Arena(_) | Piece::Payload(_))] => {
-                return way.send(&[IoSlice::new(out.octets(piece))]);
+                return dispatch.send(&[IoSlice::new(out.octets(piece))]);
             }
             // Headers of another length than there is room for are gathered with the rest.
             [Piece::Framed(run)] if out.framed[run.of].room() == run.head => {
@@ -462,10 +462,10 @@ impl Carrier {
                 let frames = &out.framed[run.of];
                 frames.with_heads(run.first, heads, &mut |octets| {
                     let lends = run.retained && octets.len() >= WORTH_LENDING && frames.lends();
-                    let lent = lends && way.lend(octets);
+                    let lent = lends && dispatch.lend(octets);
                     outcome = Some(match lent {
                         true => Ok(SendOutcome::Sent),
-                        false => way.send_side_by_side(octets),
+                        false => dispatch.send_side_by_side(octets),
                     });
                     lent
                 });
@@ -479,13 +479,13 @@ impl Carrier {
         if train.total <= SMALL || parts >= MANY && train.total <= parts * SHORT {
             gather(out, train, &mut self.gathered);
             self.copied += self.gathered.len() as u64;
-            return way.send_side_by_side(&self.gathered);
+            return dispatch.send_side_by_side(&self.gathered);
         }
         let mut parts: SmallVec<[IoSlice<'_>; INLINE_PIECES]> = SmallVec::new();
         for piece in pieces {
             out.for_each_part(piece, |part| parts.push(IoSlice::new(part)));
         }
-        way.send(&parts)
+        dispatch.send(&parts)
     }
 
     /// Decides what a failed send means; only an unusable socket is an error.
@@ -500,7 +500,7 @@ impl Carrier {
             }
             ErrorVerdict::Unreachable => {
                 self.refusals.note(now, dst);
-                self.faults.push(Told {
+                self.faults.push(PeerFault {
                     peer: dst,
                     fault: Fault::NoRoute(error.kind()),
                     lasts: true,
@@ -509,7 +509,7 @@ impl Carrier {
             ErrorVerdict::Refused => {
                 let lasts = self.refusals.note(now, dst);
                 let fault = Fault::Refused(error.raw_os_error().unwrap_or(0));
-                self.faults.push(Told {
+                self.faults.push(PeerFault {
                     peer: dst,
                     fault,
                     lasts,

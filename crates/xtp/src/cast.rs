@@ -10,7 +10,7 @@ use xtp_engine::group::{CastStats, GroupEvent, GroupId, MemberReport};
 
 use crate::core::group;
 use crate::error::{Error, Result};
-use crate::party::Party;
+use crate::group_handle::GroupHandle;
 use crate::shared::Handle;
 
 /// Octets that writing copies at once.
@@ -22,28 +22,28 @@ pub(crate) const PIECE: usize = 256 << 10;
 /// takes that holds the window. [`finish`](Self::finish) says who has everything; a cast that is dropped before ends there
 /// and then, and its receivers are told so.
 pub struct Cast {
-    party: Party,
+    handle: GroupHandle,
 }
 
 impl Cast {
     pub(crate) fn new(shared: Arc<Handle>, id: GroupId) -> Self {
         Self {
-            party: Party::new(shared, id),
+            handle: GroupHandle::new(shared, id),
         }
     }
 
-    pub(crate) fn party(&self) -> &Party {
-        &self.party
+    pub(crate) fn handle(&self) -> &GroupHandle {
+        &self.handle
     }
 
     /// A number unique among the groups of this endpoint, for logs.
     pub fn number(&self) -> u64 {
-        self.party.number()
+        self.handle.number()
     }
 
     /// Longest time a call waits for room; `None`, the default, for ever (until the group is over).
     pub fn set_timeout(&self, timeout: Option<Duration>) {
-        self.party.set_timeout(timeout);
+        self.handle.set_timeout(timeout);
     }
 
     /// Waits until those who are expected have joined, or the time to wait for them is over.
@@ -51,7 +51,7 @@ impl Cast {
     /// # Errors
     /// [`Error::Group`] with [`GroupClose::Nobody`](crate::GroupClose::Nobody) if nobody came; [`Error::Timeout`], [`Error::Interrupted`], [`Error::Carrier`].
     pub fn wait_started(&self) -> Result<()> {
-        self.party
+        self.handle
             .wait("waiting for members", |core, _, id| group::started(core, id))
     }
 
@@ -65,7 +65,7 @@ impl Cast {
         if data.is_empty() {
             return Ok(());
         }
-        self.party.wait("sending", |core, now, id| {
+        self.handle.wait("sending", |core, now, id| {
             group::send(core, now, id, &mut data, false)
         })
     }
@@ -77,7 +77,7 @@ impl Cast {
     pub fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
         let mut data = data.into();
         crate::stream::refuse_empty(data.len())?;
-        self.party.wait("sending", |core, now, id| {
+        self.handle.wait("sending", |core, now, id| {
             group::send(core, now, id, &mut data, true)
         })
     }
@@ -89,7 +89,7 @@ impl Cast {
     pub fn try_send(&self, data: impl Into<Bytes>) -> Result<usize> {
         let mut data = data.into();
         let taken = self
-            .party
+            .handle
             .command(|core, now, id| group::offer(core, now, id, &mut data, false))?;
         if taken == 0 && !data.is_empty() {
             return Err(Error::WouldBlock);
@@ -102,7 +102,7 @@ impl Cast {
     /// # Errors
     /// As [`send`](Self::send).
     pub fn tag(&self, tag: u64) -> Result<()> {
-        self.party
+        self.handle
             .wait("sending", |core, now, id| group::tag(core, now, id, tag))
     }
 
@@ -112,7 +112,7 @@ impl Cast {
     /// # Errors
     /// [`Error::Carrier`] if the socket failed.
     pub fn members(&self) -> Result<Vec<MemberReport>> {
-        self.party
+        self.handle
             .command(|core, now, id| Ok(core.engine.command().group_members(now, id)?))
     }
 
@@ -121,7 +121,7 @@ impl Cast {
     /// # Errors
     /// As [`members`](Self::members).
     pub fn stats(&self) -> Result<CastStats> {
-        self.party
+        self.handle
             .command(|core, now, id| Ok(core.engine.command().cast_stats(now, id)?))
     }
 
@@ -131,7 +131,7 @@ impl Cast {
     /// # Errors
     /// [`Error::Timeout`], [`Error::Interrupted`], [`Error::Carrier`].
     pub fn event(&self, timeout: Option<Duration>) -> Result<Option<GroupEvent>> {
-        self.party.event(timeout)
+        self.handle.event(timeout)
     }
 
     /// What happened and was not told yet, without waiting.
@@ -139,7 +139,7 @@ impl Cast {
     /// # Errors
     /// [`Error::WouldBlock`] if nothing did, [`Error::Carrier`].
     pub fn try_event(&self) -> Result<Option<GroupEvent>> {
-        self.party.try_event()
+        self.handle.try_event()
     }
 
     /// Says that nothing more will be written, without waiting.
@@ -147,7 +147,7 @@ impl Cast {
     /// # Errors
     /// [`Error::Command`] if the group is gone.
     pub fn begin_finish(&self) -> Result<()> {
-        self.party
+        self.handle
             .command(|core, now, id| Ok(core.engine.command().group_finish(now, id)?))
     }
 
@@ -163,7 +163,7 @@ impl Cast {
 
     /// Waits for the end, and says what became of each.
     pub(crate) fn confirmed(&self) -> Result<Vec<MemberReport>> {
-        self.party.end("finishing")?;
+        self.handle.end("finishing")?;
         self.members()
     }
 }
@@ -176,7 +176,7 @@ impl Write for &Cast {
         }
         let mut data = Bytes::copy_from_slice(&octets[..octets.len().min(PIECE)]);
         let taken = self
-            .party
+            .handle
             .wait("writing", |core, now, id| group::write(core, now, id, &mut data))?;
         Ok(taken)
     }
@@ -199,6 +199,6 @@ impl Write for Cast {
 
 impl fmt::Debug for Cast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.party.describe("Cast", f)
+        self.handle.describe("Cast", f)
     }
 }

@@ -20,13 +20,13 @@ const LONGEST: Duration = Duration::from_millis(250);
 /// last one stopped, so the latency of waiting calls stays that of an endpoint without a driver. It does not keep
 /// the endpoint alive: it ends when the last handle is dropped.
 #[derive(Debug)]
-pub struct Driver {
+pub struct DriverThread {
     stop: Arc<AtomicBool>,
     waker: Arc<crate::wake::Waker>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Driver {
+impl DriverThread {
     pub(crate) fn spawn(shared: Arc<Shared>) -> Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let waker = Arc::clone(&shared.waker);
@@ -46,7 +46,7 @@ impl Driver {
     }
 }
 
-impl Drop for Driver {
+impl Drop for DriverThread {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.waker.wake();

@@ -13,7 +13,7 @@ use crate::carrier::{Carrier, Classes};
 use crate::clock::{Clock, utc_ms};
 use crate::config::Config;
 use crate::core::{Core, Flusher, Unconfirmed};
-use crate::driver::Driver;
+use crate::driver::DriverThread;
 use crate::error::{Error, Result};
 use crate::listener::Listener;
 use crate::shared::{Handle, Shared};
@@ -177,8 +177,8 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::Carrier`] if the system has no thread left.
-    pub fn spawn_driver(&self) -> Result<Driver> {
-        Driver::spawn(self.shared.for_driver())
+    pub fn spawn_driver(&self) -> Result<DriverThread> {
+        DriverThread::spawn(self.shared.for_driver())
     }
 
     /// Ends every waiting call on this endpoint, in all threads, with [`Error::Interrupted`], and lets no new one

@@ -15,7 +15,7 @@ mod sending;
 
 use crate::sync::Arc;
 pub(crate) use sending::Owner;
-use sending::{Sending, Shared};
+use sending::{Sending, SharedFrames};
 
 /// Octets of a cache line.
 const LINE: usize = 64;
@@ -35,7 +35,7 @@ const LONG: usize = 8 << 10;
 /// sent to the same peer: one that acknowledged what it did not take could still see what is in the memory then.
 #[derive(Debug)]
 pub struct FrameBuffer {
-    shared: Shared,
+    shared: SharedFrames,
     filled: usize,
     /// Octets a full packet carried when it was laid out.
     packet: usize,
@@ -67,7 +67,7 @@ impl FrameBuffer {
             false => packet,
         };
         Self {
-            shared: Shared::new(memory(payload)),
+            shared: SharedFrames::new(memory(payload)),
             filled: 0,
             packet,
         }
@@ -181,7 +181,7 @@ impl Write for FrameBuffer {
 /// What a [`FrameBuffer`] held, in the same memory; clones refer to it too.
 #[derive(Clone, Debug)]
 pub struct FrameBytes {
-    memory: Arc<Shared>,
+    memory: Arc<SharedFrames>,
     octets: usize,
     packet: usize,
 }

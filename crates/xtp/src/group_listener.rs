@@ -8,7 +8,7 @@ use xtp_engine::group::GroupId;
 
 use crate::core::group;
 use crate::error::Result;
-use crate::party::Party;
+use crate::group_handle::GroupHandle;
 use crate::shared::Handle;
 use crate::subscription::Subscription;
 
@@ -18,32 +18,32 @@ use crate::subscription::Subscription;
 /// datagram that was read takes none. One that was dropped before its end is not offered again. Dropping the listener leaves those
 /// that were accepted as they are.
 pub struct GroupListener {
-    party: Party,
+    handle: GroupHandle,
 }
 
 impl GroupListener {
     pub(crate) fn new(shared: Arc<Handle>, id: GroupId) -> Self {
         Self {
-            party: Party::new(shared, id),
+            handle: GroupHandle::new(shared, id),
         }
     }
 
-    pub(crate) fn party(&self) -> &Party {
-        &self.party
+    pub(crate) fn handle(&self) -> &GroupHandle {
+        &self.handle
     }
 
     pub(crate) fn subscription(&self, id: GroupId) -> Subscription {
-        Subscription::new(Arc::clone(self.party.shared()), id)
+        Subscription::new(Arc::clone(self.handle.shared()), id)
     }
 
     /// A number unique among the groups of this endpoint, for logs.
     pub fn number(&self) -> u64 {
-        self.party.number()
+        self.handle.number()
     }
 
     /// Longest time a call waits; `None`, the default, for ever.
     pub fn set_timeout(&self, timeout: Option<Duration>) {
-        self.party.set_timeout(timeout);
+        self.handle.set_timeout(timeout);
     }
 
     /// Waits for the next transmitter that lets this receiver in, sends a datagram, or asks nobody for an answer. One that refuses it is
@@ -53,7 +53,7 @@ impl GroupListener {
     /// [`Error::Timeout`](crate::Error::Timeout), [`Error::Interrupted`](crate::Error::Interrupted), [`Error::Carrier`](crate::Error::Carrier).
     pub fn accept(&self) -> Result<Subscription> {
         let accepted = self
-            .party
+            .handle
             .wait("waiting for a transmitter", |core, _, id| group::accept(core, id));
         Ok(self.subscription(accepted?))
     }
@@ -63,13 +63,13 @@ impl GroupListener {
     /// # Errors
     /// [`Error::WouldBlock`](crate::Error::WouldBlock) if there is none; as [`accept`](Self::accept).
     pub fn try_accept(&self) -> Result<Subscription> {
-        let accepted = self.party.attempt(|core, _, id| group::accept(core, id));
+        let accepted = self.handle.attempt(|core, _, id| group::accept(core, id));
         Ok(self.subscription(accepted?))
     }
 }
 
 impl fmt::Debug for GroupListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.party.describe("GroupListener", f)
+        self.handle.describe("GroupListener", f)
     }
 }

@@ -9,11 +9,11 @@ use xtp_engine::group::HistoryItem;
 
 use crate::error::{Error, Result};
 
-type Supply = dyn Fn(u64, usize) -> Option<HistoryItem> + Send + Sync;
+type HistoryFn = dyn Fn(u64, usize) -> Option<HistoryItem> + Send + Sync;
 
 /// A function that gives back what was sent ([`CastOptions::history`](crate::CastOptions::history)).
 #[derive(Clone)]
-pub struct History(Arc<Supply>);
+pub struct History(Arc<HistoryFn>);
 
 impl History {
     /// Of what `supply(position, most)` returns.
@@ -65,7 +65,7 @@ impl Historian {
 
 fn run(history: &History, tell: &dyn Fn(&HistoryWish, Option<HistoryItem>), asked: &Receiver<HistoryWish>) {
     while let Ok(wish) = asked.recv() {
-        let mut answer = Answer {
+        let mut answer = ReplyOnDrop {
             tell,
             wish,
             item: None,
@@ -75,13 +75,13 @@ fn run(history: &History, tell: &dyn Fn(&HistoryWish, Option<HistoryItem>), aske
 }
 
 /// Told when it is dropped, so that a function that panics has answered, too.
-struct Answer<'a> {
+struct ReplyOnDrop<'a> {
     tell: &'a dyn Fn(&HistoryWish, Option<HistoryItem>),
     wish: HistoryWish,
     item: Option<HistoryItem>,
 }
 
-impl Drop for Answer<'_> {
+impl Drop for ReplyOnDrop<'_> {
     fn drop(&mut self) {
         (self.tell)(&self.wish, self.item.take());
     }

@@ -170,6 +170,7 @@ mod exchange;
 mod flusher;
 mod frames;
 mod group;
+mod group_handle;
 mod group_listener;
 mod group_report;
 mod history;
@@ -179,7 +180,6 @@ mod listener;
 mod mark;
 mod matched;
 mod matching;
-mod party;
 mod poll_set;
 mod race;
 mod reach;
@@ -209,7 +209,7 @@ pub use completion::CompletionQueue;
 pub use config::{Config, Wait};
 #[doc(hidden)]
 pub use cork::Cork;
-pub use driver::Driver;
+pub use driver::DriverThread;
 pub use endpoint::{Endpoint, ShutdownReport};
 pub use error::{Error, Result};
 #[doc(hidden)]

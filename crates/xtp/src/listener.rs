@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use xtp_engine::{Expectation, ListenerId};
 
-use crate::core::{Accepted, Arrived, Terms, arrivals};
+use crate::core::{Accepted, ArrivalOutcome, MessageLimits, arrivals};
 use crate::error::{Error, Result};
 use crate::incoming::Incoming;
 use crate::shared::Handle;
@@ -167,17 +167,17 @@ impl Listener {
         let arrived = self
             .shared
             .wait_expecting("a message", timeout, expects, |core, now| match core.came() {
-                Some((came, message)) => Poll::Ready(Ok(Arrived::Message(came, message))),
+                Some((came, message)) => Poll::Ready(Ok(ArrivalOutcome::Message(came, message))),
                 None => arrivals::arrived(core, now, self.id, terms),
             })?;
         Ok(match arrived {
-            Arrived::Message(accepted, message) => Arrival::Message(message, self.incoming(accepted)),
-            Arrived::Failed(peer, error) => Arrival::Failed(peer, error),
+            ArrivalOutcome::Message(accepted, message) => Arrival::Message(message, self.incoming(accepted)),
+            ArrivalOutcome::Failed(peer, error) => Arrival::Failed(peer, error),
         })
     }
 
-    pub(crate) fn terms(&self) -> Terms {
-        Terms {
+    pub(crate) fn terms(&self) -> MessageLimits {
+        MessageLimits {
             limit: self.shared.config.message_limit,
             patience: self.shared.config.message_timeout,
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use xtp_engine::Expectation;
 
 use crate::cast::Cast;
-use crate::core::Source;
+use crate::core::PollSource;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::group_listener::GroupListener;
@@ -88,7 +88,7 @@ impl PollSet {
     /// # Errors
     /// [`Error::Command`] if the stream is another endpoint's.
     pub fn add(&self, stream: &Stream, key: u64) -> Result<()> {
-        self.put(stream.shared(), Source::Stream(stream.id()), key)
+        self.put(stream.shared(), PollSource::Stream(stream.id()), key)
     }
 
     /// Adds a listener under a `key` of the caller's choice, or gives it another one.
@@ -96,7 +96,7 @@ impl PollSet {
     /// # Errors
     /// [`Error::Command`] if the listener is another endpoint's.
     pub fn add_listener(&self, listener: &Listener, key: u64) -> Result<()> {
-        self.put(listener.shared(), Source::Listener(listener.id()), key)
+        self.put(listener.shared(), PollSource::Listener(listener.id()), key)
     }
 
     /// Adds a transmitter of a group under a `key` of the caller's choice, or gives it another one.
@@ -104,7 +104,7 @@ impl PollSet {
     /// # Errors
     /// [`Error::Command`] if it is another endpoint's.
     pub fn add_cast(&self, cast: &Cast, key: u64) -> Result<()> {
-        self.put(cast.party().shared(), cast.party().source(), key)
+        self.put(cast.handle().shared(), cast.handle().source(), key)
     }
 
     /// Adds a receiver of a group under a `key` of the caller's choice, or gives it another one.
@@ -112,8 +112,8 @@ impl PollSet {
     /// # Errors
     /// [`Error::Command`] if it is another endpoint's.
     pub fn add_subscription(&self, subscription: &Subscription, key: u64) -> Result<()> {
-        let party = subscription.party();
-        self.put(party.shared(), party.source(), key)
+        let handle = subscription.handle();
+        self.put(handle.shared(), handle.source(), key)
     }
 
     /// Adds a listener of a group under a `key` of the caller's choice, or gives it another one.
@@ -121,10 +121,10 @@ impl PollSet {
     /// # Errors
     /// [`Error::Command`] if it is another endpoint's.
     pub fn add_group_listener(&self, listener: &GroupListener, key: u64) -> Result<()> {
-        self.put(listener.party().shared(), listener.party().source(), key)
+        self.put(listener.handle().shared(), listener.handle().source(), key)
     }
 
-    fn put(&self, owner: &Arc<Handle>, source: Source, key: u64) -> Result<()> {
+    fn put(&self, owner: &Arc<Handle>, source: PollSource, key: u64) -> Result<()> {
         if !Arc::ptr_eq(owner, &self.shared) {
             return Err(Error::Command(xtp_engine::Error::NoContext));
         }
@@ -138,30 +138,30 @@ impl PollSet {
 
     /// Takes a stream out of the set; does nothing if it is in none.
     pub fn remove(&self, stream: &Stream) {
-        self.drop_out(Source::Stream(stream.id()));
+        self.drop_out(PollSource::Stream(stream.id()));
     }
 
     /// Takes a listener out of the set; does nothing if it is in none.
     pub fn remove_listener(&self, listener: &Listener) {
-        self.drop_out(Source::Listener(listener.id()));
+        self.drop_out(PollSource::Listener(listener.id()));
     }
 
     /// Takes a transmitter of a group out of the set; does nothing if it is in none.
     pub fn remove_cast(&self, cast: &Cast) {
-        self.drop_out(cast.party().source());
+        self.drop_out(cast.handle().source());
     }
 
     /// Takes a receiver of a group out of the set; does nothing if it is in none.
     pub fn remove_subscription(&self, subscription: &Subscription) {
-        self.drop_out(subscription.party().source());
+        self.drop_out(subscription.handle().source());
     }
 
     /// Takes a listener of a group out of the set; does nothing if it is in none.
     pub fn remove_group_listener(&self, listener: &GroupListener) {
-        self.drop_out(listener.party().source());
+        self.drop_out(listener.handle().source());
     }
 
-    fn drop_out(&self, source: Source) {
+    fn drop_out(&self, source: PollSource) {
         self.shared.look(|core| core.watch.remove(source));
     }
 

@@ -33,7 +33,7 @@ enum Goal {
 
 /// An association that was begun, and its peer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Candidate {
+pub(crate) struct ConnectionAttempt {
     pub(crate) id: ContextId,
     pub(crate) peer: SocketAddr,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Race {
     /// Not tried yet, the next one last.
     left: Vec<SocketAddr>,
     /// Under way, the first one first.
-    under_way: Vec<Candidate>,
+    under_way: Vec<ConnectionAttempt>,
     /// Why the last address that failed did.
     failure: Option<Error>,
     /// There is a choice, so that it is worth remembering which address answered.
@@ -94,7 +94,7 @@ impl Race {
 
     /// Ready with the winner, whose association is the caller's if that is what was raced for, or with the reason of the last
     /// address that failed.
-    pub(crate) fn poll(&mut self, core: &mut Core, now: Time) -> Poll<Result<Candidate>> {
+    pub(crate) fn poll(&mut self, core: &mut Core, now: Time) -> Poll<Result<ConnectionAttempt>> {
         loop {
             if let Some(winner) = self.look(core, now) {
                 self.note(core, now, winner.peer, true);
@@ -119,7 +119,7 @@ impl Race {
     }
 
     /// The winner, if there is one. Those that failed are out, and the next one need not wait.
-    fn look(&mut self, core: &mut Core, now: Time) -> Option<Candidate> {
+    fn look(&mut self, core: &mut Core, now: Time) -> Option<ConnectionAttempt> {
         let mut at = 0;
         while let Some(&candidate) = self.under_way.get(at) {
             match ops::heard(core, candidate.id) {
@@ -161,7 +161,7 @@ impl Race {
             begun.map(|()| id)
         });
         match begun {
-            Ok(id) => self.under_way.push(Candidate { id, peer }),
+            Ok(id) => self.under_way.push(ConnectionAttempt { id, peer }),
             Err(error) => self.failure = Some(error),
         }
     }
@@ -185,7 +185,7 @@ impl Race {
     ///
     /// # Errors
     /// [`Error::Timeout`], [`Error::Interrupted`], and the reason of the last address that failed.
-    pub(crate) fn run(&mut self, what: &'static str, timeout: Option<Duration>) -> Result<Candidate> {
+    pub(crate) fn run(&mut self, what: &'static str, timeout: Option<Duration>) -> Result<ConnectionAttempt> {
         let shared = Arc::clone(&self.shared);
         let until = shared.look(|core| timeout.map(|timeout| core.now() + timeout));
         loop {

@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::core::Core;
 use crate::error::{Error, Result};
 use crate::sync::thread::JoinHandle;
-use crate::wait::{Ledger, Step, Waiting};
+use crate::wait::{Ledger, OngoingWait, Step};
 use crate::wake::Waker;
 
 mod corks;
@@ -43,7 +43,7 @@ const BATCHES: u32 = 16;
 const LOOKS_FOR_OTHERS: u32 = 32;
 
 /// The endpoint's state and the order of those who wait for it.
-pub(crate) struct State {
+pub(crate) struct EndpointState {
     pub(crate) core: Core,
     /// A caller drives the socket.
     leader: bool,
@@ -70,7 +70,7 @@ pub(crate) struct State {
     pub(crate) waits_since: Option<Time>,
 }
 
-impl State {
+impl EndpointState {
     /// A caller looks at the socket.
     fn poll(&mut self, now: Time) -> usize {
         self.poll_within(now, 1)
@@ -119,7 +119,7 @@ impl State {
 
 /// What all handles of an endpoint share.
 pub(crate) struct Shared {
-    pub(crate) state: Mutex<State>,
+    pub(crate) state: Mutex<EndpointState>,
     news: Condvar,
     /// For a driver thread that rests.
     leaderless: Condvar,
@@ -181,7 +181,7 @@ impl Drop for Handle {
 impl Shared {
     pub(crate) fn new(core: Core, socket: Arc<UdpSocket>, waker: Arc<Waker>, config: Config) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(EndpointState {
                 core,
                 leader: false,
                 leader_sleeps: None,
@@ -210,7 +210,7 @@ impl Shared {
     }
 
     /// The state. A panic of another thread inside the lock leaves the engine consistent: its calls are whole.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, EndpointState> {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(state)) => state.into_inner(),
@@ -238,7 +238,7 @@ impl Shared {
 
     /// Ends a call that did not wait: what it caused leaves now, or with the turn of whoever corked the endpoint; but more
     /// than a system call carries gains nothing by waiting.
-    fn finish(&self, state: &mut State, now: Time) {
+    fn finish(&self, state: &mut EndpointState, now: Time) {
         if state.corks == 0 || state.core.gathered.is_full() {
             state.core.turn(now);
             self.announce(state);
@@ -314,13 +314,13 @@ impl Shared {
 
     fn ask<'a, T>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, EndpointState>,
         mut now: Time,
         what: &'static str,
         timeout: Option<Duration>,
         expects: impl Fn() -> Expectation,
         mut question: impl FnMut(&mut Core, Time) -> Poll<Result<T>>,
-    ) -> (MutexGuard<'a, State>, Time, Result<T>) {
+    ) -> (MutexGuard<'a, EndpointState>, Time, Result<T>) {
         crate::core::journal::waits(what);
         let until = timeout.map(|timeout| (now + timeout, timeout));
         let mut since = state.waits_since.take();
@@ -422,7 +422,7 @@ impl Shared {
 
     /// Looks at the socket if nobody has for a while, and goes on as long as more may be waiting there: what a full socket
     /// cannot hold is lost, whoever sent it.
-    fn glance(&self, state: &mut State, now: Time) {
+    fn glance(&self, state: &mut EndpointState, now: Time) {
         let core = &state.core;
         let soon = now.since(core.last_poll()) < POLL_EVERY && core.given_since_poll() < POLL_AFTER;
         if state.leader || soon {
@@ -439,7 +439,7 @@ impl Shared {
     }
 
     /// After a turn: tells followers of news, and wakes a sleeper that would sleep too long.
-    pub(crate) fn announce(&self, state: &mut State) {
+    pub(crate) fn announce(&self, state: &mut EndpointState) {
         let news = state.core.news != state.told;
         state.told = state.core.news;
         if news && state.followers > 0 {
@@ -481,7 +481,7 @@ impl Shared {
 
     /// Lets those have the lock who want it: where something always comes, whoever drives the endpoint would take it again
     /// before any of them woke.
-    fn give_way<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn give_way<'a>(&'a self, state: MutexGuard<'a, EndpointState>) -> MutexGuard<'a, EndpointState> {
         let wanting = self.wanting.load(Ordering::Relaxed);
         if wanting == 0 {
             return state;
@@ -497,14 +497,18 @@ impl Shared {
     }
 
     /// Lets a follower take over from a caller that is done.
-    fn hand_over(&self, state: &State) {
+    fn hand_over(&self, state: &EndpointState) {
         if state.followers > 0 && !state.leader {
             self.news.notify_one();
         }
     }
 
     /// Sleeps until there is news, the leader is gone, or the time is over.
-    fn follow<'a>(&self, mut state: MutexGuard<'a, State>, until: Option<Time>) -> MutexGuard<'a, State> {
+    fn follow<'a>(
+        &self,
+        mut state: MutexGuard<'a, EndpointState>,
+        until: Option<Time>,
+    ) -> MutexGuard<'a, EndpointState> {
         state.followers += 1;
         state = match until {
             Some(until) => {
@@ -527,11 +531,11 @@ impl Shared {
     /// Rests for so long without the lock, but not beyond what is due.
     fn rest_for<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, EndpointState>,
         now: Time,
         until: Option<Time>,
         rest: Duration,
-    ) -> MutexGuard<'a, State> {
+    ) -> MutexGuard<'a, EndpointState> {
         let end = state.core.deadline().into_iter().chain(until).min();
         let rest = end.map_or(rest, |end| end.since(now).min(rest));
         // A sleep that follows would turn a shortcut away again, with what is just being added to it.
@@ -547,20 +551,20 @@ impl Shared {
     /// that was before `now`.
     fn lead<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, EndpointState>,
         mut now: Time,
         until: Option<Time>,
         since: Option<Time>,
-    ) -> MutexGuard<'a, State> {
+    ) -> MutexGuard<'a, EndpointState> {
         let seen = state.core.news;
-        let mut waiting = Waiting::new(now, since);
+        let mut waiting = OngoingWait::new(now, since);
         let (mut slept, mut passed) = (Slept::default(), false);
         state.core.forget_arrival();
         state.leader = true;
         loop {
             let over = until.is_some_and(|until| until <= now);
             let fresh = slept == Slept::No && !over && !passed;
-            let State { core, ledger, .. } = &mut *state;
+            let EndpointState { core, ledger, .. } = &mut *state;
             let count = match slept.take_brought() {
                 Some(count) => count,
                 None if fresh && waiting.sleeps_at_once(ledger, || core.outlook(now)) => 0,
@@ -592,7 +596,7 @@ impl Shared {
             }
             passed = false;
             let step = {
-                let State { core, ledger, .. } = &mut *state;
+                let EndpointState { core, ledger, .. } = &mut *state;
                 waiting.step(ledger, now, || core.outlook(now))
             };
             state = match step {

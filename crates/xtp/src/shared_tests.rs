@@ -15,7 +15,7 @@ fn endpoint(wait: Wait) -> Endpoint {
 }
 
 /// Waits until the state is as wanted; the test hangs, and its runner says so, if it never is.
-fn until(shared: &Shared, wanted: impl Fn(&State) -> bool) {
+fn until(shared: &Shared, wanted: impl Fn(&EndpointState) -> bool) {
     while !wanted(&shared.lock()) {
         thread::yield_now();
     }

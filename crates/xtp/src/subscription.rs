@@ -12,7 +12,7 @@ use xtp_engine::group::{GroupEvent, GroupId, SubscriptionStats};
 use crate::chunk::{CHUNK, Chunk};
 use crate::core::group;
 use crate::error::Result;
-use crate::party::Party;
+use crate::group_handle::GroupHandle;
 use crate::shared::Handle;
 
 /// What one transmitter sends to a group. Made by [`Endpoint::join`](crate::Endpoint::join).
@@ -20,28 +20,28 @@ use crate::shared::Handle;
 /// All methods take `&self`. Read to the end, then [`confirm`](Self::confirm) if the transmitter waits for that, then
 /// [`close`](Self::close), which waits until the transmitter knows. A subscription that is dropped before leaves the group.
 pub struct Subscription {
-    party: Party,
+    handle: GroupHandle,
 }
 
 impl Subscription {
     pub(crate) fn new(shared: Arc<Handle>, id: GroupId) -> Self {
         Self {
-            party: Party::new(shared, id),
+            handle: GroupHandle::new(shared, id),
         }
     }
 
-    pub(crate) fn party(&self) -> &Party {
-        &self.party
+    pub(crate) fn handle(&self) -> &GroupHandle {
+        &self.handle
     }
 
     /// A number unique among the groups of this endpoint, for logs.
     pub fn number(&self) -> u64 {
-        self.party.number()
+        self.handle.number()
     }
 
     /// Longest time a call waits; `None`, the default, for ever (until the group is over).
     pub fn set_timeout(&self, timeout: Option<Duration>) {
-        self.party.set_timeout(timeout);
+        self.handle.set_timeout(timeout);
     }
 
     /// Waits until a transmitter was heard; returns its address.
@@ -49,7 +49,7 @@ impl Subscription {
     /// # Errors
     /// [`Error::Group`](crate::Error::Group) if the group is over, [`Error::Timeout`](crate::Error::Timeout), [`Error::Interrupted`](crate::Error::Interrupted), [`Error::Carrier`](crate::Error::Carrier).
     pub fn transmitter(&self) -> Result<SocketAddr> {
-        self.party
+        self.handle
             .wait("waiting for a transmitter", |core, _, id| group::found(core, id))
     }
 
@@ -66,7 +66,7 @@ impl Subscription {
     /// # Errors
     /// As [`recv_chunk`](Self::recv_chunk).
     pub fn recv_chunk_within(&self, max: usize) -> Result<Option<Chunk>> {
-        self.party
+        self.handle
             .wait("receiving", |core, now, id| group::chunk(core, now, id, max))
     }
 
@@ -75,7 +75,7 @@ impl Subscription {
     /// # Errors
     /// [`Error::WouldBlock`](crate::Error::WouldBlock) if it is not; as [`recv_chunk`](Self::recv_chunk).
     pub fn try_recv_chunk(&self, max: usize) -> Result<Option<Chunk>> {
-        self.party
+        self.handle
             .attempt(|core, now, id| group::chunk(core, now, id, max))
     }
 
@@ -85,8 +85,8 @@ impl Subscription {
     /// As [`recv_chunk`](Self::recv_chunk); [`Error::MessageTooLong`](crate::Error::MessageTooLong) beyond
     /// [`Config::message_limit`](crate::Config::message_limit), [`Error::Incomplete`](crate::Error::Incomplete).
     pub fn recv_message(&self) -> Result<Option<Bytes>> {
-        let limit = self.party.shared().config.message_limit;
-        self.party
+        let limit = self.handle.shared().config.message_limit;
+        self.handle
             .wait("receiving", |core, now, id| group::message(core, now, id, limit))
     }
 
@@ -95,8 +95,8 @@ impl Subscription {
     /// # Errors
     /// [`Error::WouldBlock`](crate::Error::WouldBlock) if it is not; as [`recv_message`](Self::recv_message).
     pub fn try_recv_message(&self) -> Result<Option<Bytes>> {
-        let limit = self.party.shared().config.message_limit;
-        self.party
+        let limit = self.handle.shared().config.message_limit;
+        self.handle
             .attempt(|core, now, id| group::message(core, now, id, limit))
     }
 
@@ -105,7 +105,7 @@ impl Subscription {
     /// # Errors
     /// [`Error::Command`](crate::Error::Command) if the group is gone.
     pub fn confirm(&self) -> Result<()> {
-        self.party
+        self.handle
             .command(|core, now, id| Ok(core.engine.command().group_confirm(now, id)?))
     }
 
@@ -114,13 +114,13 @@ impl Subscription {
     /// # Errors
     /// [`Error::Command`](crate::Error::Command) if the group is gone.
     pub fn reject(&self, reason: &str) -> Result<()> {
-        self.party
+        self.handle
             .command(|core, now, id| Ok(core.engine.command().group_reject(now, id, reason)?))
     }
 
     /// Whether the whole stream is here, read or not.
     pub fn is_complete(&self) -> bool {
-        self.party.look(group::is_complete)
+        self.handle.look(group::is_complete)
     }
 
     /// Counters.
@@ -128,7 +128,7 @@ impl Subscription {
     /// # Errors
     /// [`Error::Command`](crate::Error::Command) if the group is gone.
     pub fn stats(&self) -> Result<SubscriptionStats> {
-        self.party
+        self.handle
             .command(|core, now, id| Ok(core.engine.command().subscription_stats(now, id)?))
     }
 
@@ -138,7 +138,7 @@ impl Subscription {
     /// # Errors
     /// [`Error::Timeout`](crate::Error::Timeout), [`Error::Interrupted`](crate::Error::Interrupted), [`Error::Carrier`](crate::Error::Carrier).
     pub fn event(&self, timeout: Option<Duration>) -> Result<Option<GroupEvent>> {
-        self.party.event(timeout)
+        self.handle.event(timeout)
     }
 
     /// What happened and was not told yet, without waiting.
@@ -146,7 +146,7 @@ impl Subscription {
     /// # Errors
     /// [`Error::WouldBlock`](crate::Error::WouldBlock) if nothing did, [`Error::Carrier`](crate::Error::Carrier).
     pub fn try_event(&self) -> Result<Option<GroupEvent>> {
-        self.party.try_event()
+        self.handle.try_event()
     }
 
     /// Waits until the group is over: the transmitter knows that everything is here. A transmitter that is silent is waited for
@@ -155,7 +155,7 @@ impl Subscription {
     /// # Errors
     /// [`Error::Group`](crate::Error::Group) if it did not end well; as [`transmitter`](Self::transmitter).
     pub fn close(&self) -> Result<()> {
-        self.party.end("closing")
+        self.handle.end("closing")
     }
 }
 
@@ -163,7 +163,7 @@ impl Read for &Subscription {
     /// Octets as they come; 0 at the end. Ends of messages are not visible, tags and gaps are passed over.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self
-            .party
+            .handle
             .wait("reading", |core, now, id| group::read(core, now, id, buffer));
         Ok(read?)
     }
@@ -177,6 +177,6 @@ impl Read for Subscription {
 
 impl fmt::Debug for Subscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.party.describe("Subscription", f)
+        self.handle.describe("Subscription", f)
     }
 }

@@ -10,7 +10,7 @@ mod delay;
 mod ledger;
 #[cfg(test)]
 mod model_testing;
-use ledger::{LONGEST_LOOK, Way};
+use ledger::{LONGEST_LOOK, WaitMethod};
 pub(crate) use ledger::{Ledger, Looked};
 
 /// A rest is one part in this many of the path's round trip, which is little beside it.
@@ -62,10 +62,10 @@ pub(crate) enum Step {
 
 /// One wait, from its first look to its end.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct OngoingWait {
     since: Time,
     /// Decided after the first look.
-    way: Option<Way>,
+    way: Option<WaitMethod>,
     looks: u32,
     /// Since when it polls, and until when it did.
     polls_since: Option<Time>,
@@ -77,7 +77,7 @@ pub(crate) struct Waiting {
     gave: Option<Duration>,
 }
 
-impl Waiting {
+impl OngoingWait {
     /// A wait that begins at `now`, or has polled for one message since an earlier moment.
     pub(crate) fn new(now: Time, polls_since: Option<Time>) -> Self {
         Self {
@@ -95,14 +95,14 @@ impl Waiting {
     /// How often to poll the socket before the next [`step`](Self::step): the clock and the timers between would cost as much.
     pub(crate) fn polls(&self) -> u32 {
         match self.way {
-            Some(Way::Look) => POLLS_A_LOOK,
-            Some(Way::Sleep | Way::Rest) | None => 1,
+            Some(WaitMethod::Look) => POLLS_A_LOOK,
+            Some(WaitMethod::Sleep | WaitMethod::Rest) | None => 1,
         }
     }
 
     /// Whether it sleeps without a look before: the sleep itself looks, which a rest does not.
     pub(crate) fn sleeps_at_once(&self, ledger: &Ledger, outlook: impl FnOnce() -> Outlook) -> bool {
-        self.looks == 0 && !ledger.looks() && ledger.way(outlook().rest()) == Way::Sleep
+        self.looks == 0 && !ledger.looks() && ledger.way(outlook().rest()) == WaitMethod::Sleep
     }
 
     /// What follows a look at `now` that brought nothing.
@@ -110,7 +110,7 @@ impl Waiting {
         self.looked_again(ledger, false);
         self.looks = self.looks.saturating_add(1);
         if ledger.policy() == Wait::Spin {
-            self.way = Some(Way::Look);
+            self.way = Some(WaitMethod::Look);
             return Step::Yield;
         }
         if self.looks == 1
@@ -118,7 +118,7 @@ impl Waiting {
         {
             return step;
         }
-        if self.way == Some(Way::Look) {
+        if self.way == Some(WaitMethod::Look) {
             let since = *self.polls_since.get_or_insert(now);
             if self.looked(now.since(since)) < LONGEST_LOOK {
                 return match ledger.gives() {
@@ -128,8 +128,8 @@ impl Waiting {
             }
         }
         // What a rest ended without is near, if it polls at all: a shortcut that was opened for it goes with the next sleep.
-        if self.way == Some(Way::Rest) && ledger.looks() && self.polls_since.is_none() {
-            (self.way, self.polls_since) = (Some(Way::Look), Some(now));
+        if self.way == Some(WaitMethod::Rest) && ledger.looks() && self.polls_since.is_none() {
+            (self.way, self.polls_since) = (Some(WaitMethod::Look), Some(now));
             return Step::Again;
         }
         if self.polls_since.is_some() {
@@ -142,7 +142,7 @@ impl Waiting {
     fn begin(&mut self, ledger: &Ledger, outlook: Outlook) -> Option<Step> {
         let rest = outlook.rest();
         if let Some(left) = outlook.pace {
-            self.way = Some(Way::Sleep);
+            self.way = Some(WaitMethod::Sleep);
             // For having waited, the pace allows more.
             return Some(match left <= 2 * rest {
                 true => Step::Rest(left.max(rest)),
@@ -151,7 +151,7 @@ impl Waiting {
         }
         let way = ledger.way(rest);
         self.way = Some(way);
-        (way == Way::Rest).then_some(Step::Rest(rest))
+        (way == WaitMethod::Rest).then_some(Step::Rest(rest))
     }
 
     /// It gave the core away and has it again after so long; a look follows.

@@ -14,7 +14,7 @@ fn near() -> Outlook {
 #[test]
 fn block_sleeps_at_once() {
     let mut ledger = Ledger::new(Wait::Block);
-    let mut waiting = Waiting::new(at(0), None);
+    let mut waiting = OngoingWait::new(at(0), None);
     assert!(waiting.sleeps_at_once(&ledger, near));
     assert_eq!(waiting.step(&mut ledger, at(0), near), Step::Sleep);
     assert_eq!(waiting.step(&mut ledger, at(1), near), Step::Sleep);
@@ -27,7 +27,7 @@ fn a_rest_begins_with_a_look() {
     for _ in 0..64 {
         ledger.ended(Duration::from_micros(20), Looked::No(Duration::ZERO), 8);
     }
-    let mut waiting = Waiting::new(at(0), None);
+    let mut waiting = OngoingWait::new(at(0), None);
     assert!(!waiting.sleeps_at_once(&ledger, near));
     assert_eq!(waiting.step(&mut ledger, at(0), near), Step::Rest(LEAST_REST));
 }
@@ -35,7 +35,7 @@ fn a_rest_begins_with_a_look() {
 #[test]
 fn spin_never_sleeps_and_gives_the_core_away() {
     let mut ledger = Ledger::new(Wait::Spin);
-    let mut waiting = Waiting::new(at(0), None);
+    let mut waiting = OngoingWait::new(at(0), None);
     let steps: Vec<Step> = (0..800)
         .map(|micros| waiting.step(&mut ledger, at(micros), near))
         .collect();
@@ -56,7 +56,7 @@ fn adaptive_looks_then_sleeps() {
         (Ledger::new(Wait::Adaptive), Step::Yield),
         (keeping(), Step::Again),
     ] {
-        let mut waiting = Waiting::new(at(0), None);
+        let mut waiting = OngoingWait::new(at(0), None);
         assert!(!waiting.sleeps_at_once(&ledger, near));
         // Before it knows that it polls.
         assert_eq!(waiting.step(&mut ledger, at(0), near), look);
@@ -72,7 +72,7 @@ fn adaptive_looks_then_sleeps() {
     }
     let mut ledger = keeping();
     // What was polled for before counts.
-    let mut waiting = Waiting::new(at(60), Some(at(0)));
+    let mut waiting = OngoingWait::new(at(60), Some(at(0)));
     assert_eq!(waiting.step(&mut ledger, at(60), near), Step::Again);
     assert_eq!(waiting.step(&mut ledger, at(100), near), Step::Sleep);
 }
@@ -80,7 +80,7 @@ fn adaptive_looks_then_sleeps() {
 #[test]
 fn time_for_which_the_core_was_given_away_is_no_look() {
     let mut ledger = Ledger::new(Wait::Adaptive);
-    let mut waiting = Waiting::new(at(0), None);
+    let mut waiting = OngoingWait::new(at(0), None);
     // Looks of 10 us, between which others have the core for 50.
     let mut looks = 0;
     while waiting.step(&mut ledger, at(60 * looks), near) == Step::Yield {
@@ -96,13 +96,13 @@ fn time_for_which_the_core_was_given_away_is_no_look() {
 fn a_look_in_vain_is_paid_and_the_next_wait_sleeps() {
     let mut ledger = Ledger::new(Wait::Adaptive);
     for _ in 0..3 {
-        let mut waiting = Waiting::new(at(0), None);
+        let mut waiting = OngoingWait::new(at(0), None);
         for micros in 0..=100 {
             waiting.step(&mut ledger, at(micros), near);
         }
         waiting.came(&mut ledger, at(200), 1);
     }
-    let waiting = Waiting::new(at(200), None);
+    let waiting = OngoingWait::new(at(200), None);
     assert!(waiting.sleeps_at_once(&ledger, near));
 }
 
@@ -114,7 +114,7 @@ fn the_own_pace_is_slept_or_rested_for_and_teaches_nothing() {
         groups: false,
     };
     let mut ledger = Ledger::new(Wait::Adaptive);
-    let mut waiting = Waiting::new(at(0), None);
+    let mut waiting = OngoingWait::new(at(0), None);
     assert_eq!(
         waiting.step(&mut ledger, at(0), || far),
         Step::Rest(Duration::from_micros(700))
@@ -127,7 +127,7 @@ fn the_own_pace_is_slept_or_rested_for_and_teaches_nothing() {
         let pace = Some(Duration::from_micros(left));
         let outlook = Outlook { pace, ..far };
         assert_eq!(
-            Waiting::new(at(0), None).step(&mut ledger, at(0), || outlook),
+            OngoingWait::new(at(0), None).step(&mut ledger, at(0), || outlook),
             step
         );
     }
@@ -156,12 +156,12 @@ fn a_rest_is_short_beside_the_round_trip() {
 fn a_stream_is_rested_for_and_looked_for_afterwards() {
     let mut ledger = Ledger::new(Wait::Adaptive);
     for _ in 0..50 {
-        let mut waiting = Waiting::new(at(0), None);
+        let mut waiting = OngoingWait::new(at(0), None);
         waiting.passed(20);
         waiting.step(&mut ledger, at(1), near);
         waiting.came(&mut ledger, at(20), 20);
     }
-    let mut waiting = Waiting::new(at(0), None);
+    let mut waiting = OngoingWait::new(at(0), None);
     assert_eq!(waiting.step(&mut ledger, at(0), near), Step::Rest(LEAST_REST));
     assert_eq!(waiting.step(&mut ledger, at(70), near), Step::Again);
     assert_eq!(waiting.polls(), POLLS_A_LOOK);
@@ -170,7 +170,7 @@ fn a_stream_is_rested_for_and_looked_for_afterwards() {
     for _ in 0..50 {
         asleep.ended(Duration::from_micros(20), Looked::No(Duration::ZERO), 40);
     }
-    let mut waiting = Waiting::new(at(0), None);
+    let mut waiting = OngoingWait::new(at(0), None);
     assert_eq!(waiting.step(&mut asleep, at(0), near), Step::Rest(LEAST_REST));
     assert_eq!(waiting.step(&mut asleep, at(70), near), Step::Sleep);
 }

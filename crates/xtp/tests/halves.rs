@@ -11,7 +11,7 @@ use common::{PORT, pair, pattern};
 use xtp::{Error, Stream, paradigm};
 
 /// Two ends of one stream, after a message of the first, and what drives them.
-fn ends() -> (Stream, Stream, [xtp::Driver; 2]) {
+fn ends() -> (Stream, Stream, [xtp::DriverThread; 2]) {
     let (server, address, client) = pair();
     let listener = server.listen_streams(PORT).expect("a free number");
     let near = client.open(address, paradigm::stream(PORT)).expect("in range");

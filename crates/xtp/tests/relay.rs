@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use common::{LONG, PORT, endpoint, pattern};
 use xtp::{
-    Bytes, CallOptions, Chunk, Confirm, Driver, Endpoint, Incoming, ListenOptions, Listener, Stream, paradigm,
+    Bytes, CallOptions, Chunk, Confirm, DriverThread, Endpoint, Incoming, ListenOptions, Listener, Stream,
+    paradigm,
 };
 use xtp_link::relay::{Relay, RelayConfig, RelayHandle};
 use xtp_link::{LinkConfig, Loss};
@@ -19,7 +20,7 @@ struct Rough {
     listener: Listener,
     client: Endpoint,
     relay: RelayHandle,
-    _drivers: [Driver; 2],
+    _drivers: [DriverThread; 2],
 }
 
 impl Rough {

@@ -16,7 +16,7 @@ const SOON: Duration = Duration::from_millis(10);
 const MUCH: usize = 32 << 20;
 
 /// A stream to `server` whose peer's program takes nothing, and the driver that answers every question about its state.
-fn sleeper(server: SocketAddr) -> (Endpoint, Stream, xtp::Driver) {
+fn sleeper(server: SocketAddr) -> (Endpoint, Stream, xtp::DriverThread) {
     let client = endpoint();
     let stream = client.open(server, paradigm::stream(PORT)).expect("in range");
     stream.connect(Some(LONG)).expect("accepted");

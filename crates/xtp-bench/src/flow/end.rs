@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use xtp::{
-    Chunk, CloseReason, Driver, Endpoint, Error, ListenOptions, Listener, OpenOptions, Stream, Tuning,
+    Chunk, CloseReason, DriverThread, Endpoint, Error, ListenOptions, Listener, OpenOptions, Stream, Tuning,
     paradigm,
 };
 
@@ -302,7 +302,7 @@ impl FlowEnd {
 pub(super) fn datagrams_of(
     endpoint: &Endpoint,
     terms: &FlowTerms,
-) -> xtp::Result<Option<(Listener, Driver)>> {
+) -> xtp::Result<Option<(Listener, DriverThread)>> {
     match terms.datagram_rate {
         Some(_) => Ok(Some((endpoint.listen(DATAGRAMS)?, endpoint.spawn_driver()?))),
         None => Ok(None),
@@ -312,7 +312,7 @@ pub(super) fn datagrams_of(
 /// All flows of an endpoint begin, each on a thread of `scope`, and one more counts their datagrams.
 pub(super) fn begin<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
-    (endpoint, datagrams): (&'env Endpoint, Option<&'env (Listener, Driver)>),
+    (endpoint, datagrams): (&'env Endpoint, Option<&'env (Listener, DriverThread)>),
     ends: &'env [FlowEnd],
     terms: &'env FlowTerms,
     clock: &'env FlowClock,

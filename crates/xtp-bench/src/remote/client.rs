@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use xtp::{CallOptions, Config, Driver, Endpoint, Wait, paradigm};
+use xtp::{CallOptions, Config, DriverThread, Endpoint, Wait, paradigm};
 
 use super::{Answer, Request, SERVICE, VERSION, Wanted};
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub(crate) struct Far {
     /// How long other clients of the server were waited for.
     waited: Duration,
     /// Answers the server, which asks whether this client is there while others wait.
-    _driver: Driver,
+    _driver: DriverThread,
 }
 
 impl Far {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use xtp::{CloseReason, Driver, Endpoint, Error, OpenOptions, Stream};
+use xtp::{CloseReason, DriverThread, Endpoint, Error, OpenOptions, Stream};
 
 use super::channel::{Inbox, Outbox};
 use super::pattern::{Excludes, Filter};
@@ -28,7 +28,7 @@ pub(crate) struct Client<'a> {
     /// "cannot copy to xtp://...".
     pub(crate) doing: String,
     /// Disks are slow at times; the server must not take that for a dead client.
-    _driver: Driver,
+    _driver: DriverThread,
 }
 
 impl<'a> Client<'a> {

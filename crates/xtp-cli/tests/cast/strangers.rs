@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 use xtp::{
-    CastOptions, Config, Confirm, Driver, Endpoint, Interface, JoinOptions, ListenOptions, OpenOptions,
+    CastOptions, Config, Confirm, DriverThread, Endpoint, Interface, JoinOptions, ListenOptions, OpenOptions,
     Stream, Target, service_numbers,
 };
 
@@ -81,7 +81,7 @@ fn loopback() -> Interface {
     Interface::Address(Ipv4Addr::LOCALHOST.into())
 }
 
-fn endpoint() -> (Endpoint, Driver) {
+fn endpoint() -> (Endpoint, DriverThread) {
     let mut config = Config::server("127.0.0.1:0".parse().expect("an address"));
     config.message_limit = 1 << 20;
     let endpoint = Endpoint::bind(config).expect("loopback");

@@ -1,13 +1,13 @@
 //! A server whose host acknowledges everything and whose program says nothing: `--timeout` ends every command.
 
 use crate::support::xtp;
-use xtp::{Config, Driver, Endpoint, ListenOptions, Listener};
+use xtp::{Config, DriverThread, Endpoint, ListenOptions, Listener};
 
 /// A server whose host acknowledges every association and whose program accepts none.
 struct Mute {
     endpoint: Endpoint,
     _listener: Listener,
-    _driver: Driver,
+    _driver: DriverThread,
 }
 
 impl Mute {

@@ -61,7 +61,7 @@ fn strangers_take_no_session_of_the_file_server() {
 }
 
 /// Streams of one address that is proved, which stay open and say nothing more.
-fn sleepers(server: SocketAddr, count: usize) -> (Endpoint, xtp::Driver, Vec<Stream>) {
+fn sleepers(server: SocketAddr, count: usize) -> (Endpoint, xtp::DriverThread, Vec<Stream>) {
     let config = Config::server(address("127.0.0.2:0"));
     let endpoint = Endpoint::bind(config).expect("loopback");
     let driver = endpoint.spawn_driver().expect("a thread");

@@ -40,11 +40,11 @@ pub struct Trace {
 struct Capture {
     path: PathBuf,
     framing: Framing,
-    state: Mutex<State>,
+    state: Mutex<CaptureState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct CaptureState {
     writer: PcapWriter<Sink>,
     /// The same file, to flush it: the writer does not let go of its own.
     sink: Sink,
@@ -102,7 +102,7 @@ impl Trace {
         let sink = Sink(Arc::new(Mutex::new(BufWriter::new(file))));
         let writer =
             PcapWriter::with_header(sink.clone(), header).map_err(|error| failed(io::Error::other(error)))?;
-        let state = State {
+        let state = CaptureState {
             writer,
             sink,
             frame: Vec::new(),

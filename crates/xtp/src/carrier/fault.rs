@@ -55,7 +55,7 @@ impl Fault {
 
 /// What keeps packets to a peer from leaving, as it was found out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct PeerFault {
     pub(crate) peer: SocketAddr,
     pub(crate) fault: Fault,
     /// It goes on: repeating is of no use. Otherwise it is one packet's.

@@ -8,7 +8,7 @@ use xtp_io::{GroupSending, SocketOptions, UdpSocket};
 
 use super::Carrier;
 use super::hand_in::Batch;
-use super::memberships::{Joined, Membership};
+use super::memberships::{JoinedGroup, Membership};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 
@@ -52,7 +52,7 @@ impl Carrier {
         };
         let socket = Arc::new(UdpSocket::join(membership.group, &options)?);
         let buffer = socket.capabilities().recv_buffer;
-        groups.joined.push(Joined {
+        groups.joined.push(JoinedGroup {
             membership: membership.clone(),
             socket,
             users: 1,

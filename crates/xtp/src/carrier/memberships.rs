@@ -14,7 +14,7 @@ pub(crate) struct Membership {
 }
 
 /// A socket of a group and its subscriptions.
-pub(super) struct Joined {
+pub(super) struct JoinedGroup {
     pub(super) membership: Membership,
     pub(super) socket: Arc<UdpSocket>,
     /// Subscriptions.
@@ -23,15 +23,15 @@ pub(super) struct Joined {
 
 /// The groups an endpoint receives, and how it sends to groups.
 #[derive(Default)]
-pub(super) struct Groups {
-    pub(super) joined: Vec<Joined>,
+pub(super) struct Memberships {
+    pub(super) joined: Vec<JoinedGroup>,
     pub(super) sockets: Arc<[Arc<UdpSocket>]>,
     pub(super) batch: Option<Box<RecvBatch>>,
     /// As the endpoint's socket was told, and for how many transmitters.
     pub(super) sending: Option<(GroupSending, usize)>,
 }
 
-impl Groups {
+impl Memberships {
     /// The sockets are those of `joined`.
     pub(super) fn listed(&mut self) {
         self.sockets = self

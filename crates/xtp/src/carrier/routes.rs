@@ -19,7 +19,7 @@ const OVERHEAD_V6: usize = 48;
 
 /// What the kernel answered about one peer, octets of UDP payload.
 #[derive(Clone, Copy, Debug)]
-struct Route {
+struct RouteMtu {
     /// `usize::MAX` where the kernel does not tell.
     carries: usize,
     until: Time,
@@ -27,22 +27,22 @@ struct Route {
 
 /// The answers.
 #[derive(Debug, Default)]
-pub(super) struct Routes {
-    known: HashMap<IpAddr, Route>,
+pub(super) struct RouteMtus {
+    known: HashMap<IpAddr, RouteMtu>,
     /// The one that was looked up last: mostly the next one, too.
-    last: Option<(IpAddr, Route)>,
+    last: Option<(IpAddr, RouteMtu)>,
 }
 
 /// What becomes of a datagram that the kernel refused for its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TooLong {
+pub(super) enum OversizeOutcome {
     /// Datagrams of so many octets leave; `None`: shorter ones than before, it is not known how much shorter.
     Fits(Option<usize>),
     /// Not even those leave that every path carries; at most so many octets do.
     Narrow(usize),
 }
 
-impl Routes {
+impl RouteMtus {
     /// Whether a datagram of `octets` to `dst` is known to fit; false if the kernel is to be asked.
     #[inline]
     pub(super) fn fits(&self, now: Time, dst: SocketAddr, octets: usize) -> bool {
@@ -82,16 +82,16 @@ impl Routes {
         dst: SocketAddr,
         src: Option<IpAddr>,
         octets: usize,
-    ) -> TooLong {
+    ) -> OversizeOutcome {
         let route = self.ask(now, socket, dst, src);
         self.last = Some((dst.ip(), route));
         judge(octets, route.carries)
     }
 
-    fn ask(&mut self, now: Time, socket: &UdpSocket, dst: SocketAddr, src: Option<IpAddr>) -> Route {
+    fn ask(&mut self, now: Time, socket: &UdpSocket, dst: SocketAddr, src: Option<IpAddr>) -> RouteMtu {
         let told = socket.path_mtu(dst, src).ok();
         let carries = told.and_then(|mtu| payload_of(mtu, dst.ip()));
-        let route = Route {
+        let route = RouteMtu {
             carries: carries.unwrap_or(usize::MAX),
             until: now + BELIEVED,
         };
@@ -105,12 +105,12 @@ impl Routes {
 
 /// What to make of a refusal of `octets` where the kernel says that the way carries `carries`. It need not tell the truth (a
 /// route's MTU may exceed its interface's), or anything.
-fn judge(octets: usize, carries: usize) -> TooLong {
+fn judge(octets: usize, carries: usize) -> OversizeOutcome {
     match () {
-        () if octets <= LEAST_DATAGRAM => TooLong::Narrow(carries.min(octets.saturating_sub(1))),
-        () if carries < octets => TooLong::Fits(Some(carries.max(LEAST_DATAGRAM))),
-        () if octets > BASE_DATAGRAM => TooLong::Fits(None),
-        () => TooLong::Fits(Some(LEAST_DATAGRAM)),
+        () if octets <= LEAST_DATAGRAM => OversizeOutcome::Narrow(carries.min(octets.saturating_sub(1))),
+        () if carries < octets => OversizeOutcome::Fits(Some(carries.max(LEAST_DATAGRAM))),
+        () if octets > BASE_DATAGRAM => OversizeOutcome::Fits(None),
+        () => OversizeOutcome::Fits(Some(LEAST_DATAGRAM)),
     }
 }
 

@@ -14,7 +14,7 @@ fn payload_leaves_room_for_headers() {
 
 #[test]
 fn a_refusal_names_a_shorter_datagram_or_the_end_of_them() {
-    use TooLong::{Fits, Narrow};
+    use OversizeOutcome::{Fits, Narrow};
     let silent = usize::MAX;
     for (octets, carries, expected) in [
         (1_200, 1_172, Fits(Some(1_172))),
@@ -40,9 +40,9 @@ fn each_refusal_leads_to_a_shorter_datagram() {
     for octets in 549..3_000 {
         for carries in [1, 300, 548, 549, 1_200, 1_472, usize::MAX] {
             match judge(octets, carries) {
-                TooLong::Fits(Some(fits)) => assert!(fits < octets && fits >= LEAST_DATAGRAM),
-                TooLong::Fits(None) => assert!(octets > BASE_DATAGRAM),
-                TooLong::Narrow(_) => panic!("{octets} may be shorter still"),
+                OversizeOutcome::Fits(Some(fits)) => assert!(fits < octets && fits >= LEAST_DATAGRAM),
+                OversizeOutcome::Fits(None) => assert!(octets > BASE_DATAGRAM),
+                OversizeOutcome::Narrow(_) => panic!("{octets} may be shorter still"),
             }
         }
     }
@@ -52,7 +52,7 @@ fn each_refusal_leads_to_a_shorter_datagram() {
 fn an_answer_is_believed_for_a_second() {
     let any = "127.0.0.1:0".parse().expect("an address");
     let socket = UdpSocket::bind(any, &xtp_io::SocketOptions::default()).expect("loopback");
-    let (mut routes, peer) = (Routes::default(), socket.local_addr());
+    let (mut routes, peer) = (RouteMtus::default(), socket.local_addr());
     let now = Time::ZERO + Duration::from_secs(5);
     assert!(routes.fits(now, peer, LEAST_DATAGRAM) && !routes.fits(now, peer, LEAST_DATAGRAM + 1));
     let (carries, asked) = routes.carries(now, &socket, peer, None);

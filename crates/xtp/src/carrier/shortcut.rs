@@ -49,7 +49,7 @@ pub(super) enum Serves {
 
 /// A round of looks by a shortcut.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Round {
+pub(super) struct ShortcutRound {
     pub(super) serves: Serves,
     /// It looks at the socket too, and first.
     pub(super) beside: bool,
@@ -57,7 +57,7 @@ pub(super) struct Round {
 
 /// Whether there is one, and what speaks for one.
 #[derive(Debug, Default)]
-pub(super) struct Use {
+pub(super) struct ShortcutUse {
     open: Option<Box<Shortcut>>,
     serves: Serves,
     /// One for trains, turned away while somebody slept on the socket itself.
@@ -86,7 +86,7 @@ pub(super) struct Use {
     alone: bed::Alone,
 }
 
-impl Use {
+impl ShortcutUse {
     /// Sends a train that lies in one piece; false, and nothing done, if it needs more than that.
     #[inline]
     pub(super) fn send(
@@ -228,11 +228,11 @@ impl Use {
     }
 
     /// The shortcut, and what to do in this round.
-    pub(super) fn turn(&mut self) -> Option<(&Shortcut, Round)> {
+    pub(super) fn turn(&mut self) -> Option<(&Shortcut, ShortcutRound)> {
         (self.asleep, self.looked) = (false, true);
         let shortcut = self.open.as_deref()?;
         self.rounds = self.rounds.wrapping_add(1);
-        let round = Round {
+        let round = ShortcutRound {
             serves: self.serves,
             beside: self.rounds.is_multiple_of(BESIDE) || self.serves == Serves::Behind,
         };

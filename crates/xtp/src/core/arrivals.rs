@@ -12,9 +12,9 @@ use bytes::Bytes;
 use xtp_engine::{CloseReason, ContextId, Driver, Event, ListenOptions, ListenerId, Time};
 use xtp_wire::service;
 
-use super::queue::Queue;
+use super::queue::AcceptQueue;
 use super::turns::Rank;
-use super::{Accepted, Core, Slot, Source, Use, ops};
+use super::{Accepted, Core, PollSource, Slot, SlotHolder, ops};
 use crate::error::{Error, Result};
 
 /// Octets for each of which a second is added to the time a message may take.
@@ -24,7 +24,7 @@ const CROWD: usize = 1_024;
 
 /// What somebody who waits for messages allows.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct MessageLimits {
     /// Longest message, octets; all that is not complete holds about as much together.
     pub(crate) limit: usize,
     /// How long a message may take, beside what its octets add.
@@ -33,7 +33,7 @@ pub(crate) struct Terms {
 
 /// What came of an association at a listener.
 #[derive(Debug)]
-pub(crate) enum Arrived {
+pub(crate) enum ArrivalOutcome {
     /// It is complete: its message.
     Message(Accepted, Bytes),
     /// It was given up.
@@ -44,7 +44,7 @@ impl Core {
     /// Starts listening.
     pub(crate) fn listen(&mut self, options: ListenOptions) -> Result<ListenerId> {
         let id = self.engine.command().listen(options)?;
-        self.queues.insert(id, Queue::default());
+        self.queues.insert(id, AcceptQueue::default());
         Ok(id)
     }
 
@@ -53,7 +53,7 @@ impl Core {
         if self.engine.command().unlisten(id).is_err() {
             return;
         }
-        self.watch.remove(Source::Listener(id));
+        self.watch.remove(PollSource::Listener(id));
         if let Some(mut queue) = self.queues.remove(&id) {
             // Whoever waits there learns that nobody will come.
             self.news += 1;
@@ -66,7 +66,7 @@ impl Core {
 
     /// Associations waiting at a listener.
     #[cfg(all(feature = "tokio", unix))]
-    pub(crate) fn queue(&mut self, id: ListenerId) -> Option<&mut Queue> {
+    pub(crate) fn queue(&mut self, id: ListenerId) -> Option<&mut AcceptQueue> {
         self.queues.get_mut(&id)
     }
 
@@ -85,7 +85,7 @@ impl Core {
         if let Some(rank) = rank(&self.engine, accepted.id) {
             queue.note_rank(number, rank);
         }
-        slot.used_by = Use::Arriving { listener, number };
+        slot.used_by = SlotHolder::Arriving { listener, number };
         if queue.collects {
             queue.stir(number);
         }
@@ -106,7 +106,7 @@ impl Core {
         let forgotten = left_behind(&mut self.records, remembered);
         if gone {
             self.slots.shrink_to_fit();
-            self.queues.values_mut().for_each(Queue::shrink);
+            self.queues.values_mut().for_each(AcceptQueue::shrink);
         }
         gone || forgotten
     }
@@ -144,7 +144,7 @@ impl Core {
         if self.overdue_at.is_some_and(|at| at <= now) {
             self.overdue_at = None;
             self.news += 1;
-            self.queues.values_mut().for_each(Queue::wake);
+            self.queues.values_mut().for_each(AcceptQueue::wake);
         }
     }
 
@@ -158,7 +158,7 @@ impl Core {
     /// Takes one out of its queue for its user.
     fn hand_over(&mut self, now: Time, listener: ListenerId, accepted: Accepted) -> Accepted {
         if let Some(slot) = self.slots.get_mut(&accepted.id) {
-            slot.used_by = Use::Served(listener);
+            slot.used_by = SlotHolder::Served(listener);
         }
         self.note_waiting(now, listener);
         // It no longer counts against the backlog. One that has ended meanwhile is still handed out, with what it brought.
@@ -173,7 +173,7 @@ impl Core {
         listener: ListenerId,
         number: u64,
         limit: usize,
-    ) -> Option<Arrived> {
+    ) -> Option<ArrivalOutcome> {
         let queue = self.queues.get_mut(&listener)?;
         let (id, peer) = queue
             .get(number)
@@ -200,20 +200,28 @@ impl Core {
                 let accepted = queue.take(number)?;
                 if let Some(error) = self.caller_gone(accepted) {
                     self.give_up(now, id);
-                    return Some(Arrived::Failed(peer, error));
+                    return Some(ArrivalOutcome::Failed(peer, error));
                 }
-                Some(Arrived::Message(self.hand_over(now, listener, accepted), message))
+                Some(ArrivalOutcome::Message(
+                    self.hand_over(now, listener, accepted),
+                    message,
+                ))
             }
             Poll::Ready(Err(error)) => {
                 queue.take(number);
                 self.give_up(now, id);
-                Some(Arrived::Failed(peer, error))
+                Some(ArrivalOutcome::Failed(peer, error))
             }
         }
     }
 
     /// Gives up the oldest one that is late, if there is one; else notes when to look again.
-    fn give_up_late(&mut self, now: Time, listener: ListenerId, patience: Duration) -> Option<Arrived> {
+    fn give_up_late(
+        &mut self,
+        now: Time,
+        listener: ListenerId,
+        patience: Duration,
+    ) -> Option<ArrivalOutcome> {
         let queue = self.queues.get(&listener)?;
         let mut next = None;
         let mut late = None;
@@ -242,7 +250,10 @@ impl Core {
             self.queues.get_mut(&listener)?.take(number);
             self.give_up(now, accepted.id);
             let (what, after) = ("a message", patience);
-            return Some(Arrived::Failed(accepted.peer, Error::Timeout { what, after }));
+            return Some(ArrivalOutcome::Failed(
+                accepted.peer,
+                Error::Timeout { what, after },
+            ));
         }
         self.overdue_at = self.overdue_at.into_iter().chain(next).min();
         None
@@ -292,8 +303,8 @@ pub(crate) fn arrived(
     core: &mut Core,
     now: Time,
     listener: ListenerId,
-    terms: Terms,
-) -> Poll<Result<Arrived>> {
+    terms: MessageLimits,
+) -> Poll<Result<ArrivalOutcome>> {
     if let Err(error) = core.check_carrier() {
         return Poll::Ready(Err(error));
     }

@@ -29,7 +29,7 @@ pub struct Completion {
 
 /// The requests of one completion queue.
 #[derive(Debug)]
-pub(crate) struct Requests {
+pub(crate) struct CompletionRequests {
     /// Submitted and not ended.
     pub(crate) open: usize,
     pub(crate) done: VecDeque<Completion>,

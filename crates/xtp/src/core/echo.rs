@@ -4,7 +4,7 @@ use bytes::{Buf, Bytes};
 use xtp_engine::{ContextId, ListenOptions, Read, Time};
 use xtp_wire::{Options, service};
 
-use super::{Accepted, Core, Slot, Use};
+use super::{Accepted, Core, Slot, SlotHolder};
 use crate::error::Result;
 
 /// Most octets echoed to one association in one turn.
@@ -33,7 +33,7 @@ impl Core {
         let mut slot = Slot::new(accepted.peer);
         slot.heard = true;
         slot.started = true;
-        slot.used_by = Use::Echo;
+        slot.used_by = SlotHolder::Echo;
         self.slots.insert(accepted.id, slot);
         let _ = self.engine.command().accepted(accepted.id);
         self.echo_event(accepted.id);

@@ -2,8 +2,8 @@
 
 use xtp_engine::{CloseReason, ContextId, Event, Time};
 
-use super::{Accepted, Core, Use};
-use crate::carrier::Told;
+use super::{Accepted, Core, SlotHolder};
+use crate::carrier::PeerFault;
 
 impl Core {
     /// Takes all events of the engine.
@@ -80,11 +80,11 @@ impl Core {
             slot.wake();
         }
         match used_by {
-            Use::User | Use::Served(_) | Use::Displaced => {}
-            Use::Arriving { listener, number } => self.arriving_event(now, listener, number, &event),
-            Use::Echo => self.echo_event(id),
-            Use::Request { .. } => self.request_event(now, id, used_by, &event),
-            Use::Orphan(mark) => self.orphan_event(now, id, mark, &event),
+            SlotHolder::User | SlotHolder::Served(_) | SlotHolder::Displaced => {}
+            SlotHolder::Arriving { listener, number } => self.arriving_event(now, listener, number, &event),
+            SlotHolder::Echo => self.echo_event(id),
+            SlotHolder::Request { .. } => self.request_event(now, id, used_by, &event),
+            SlotHolder::Orphan(mark) => self.orphan_event(now, id, mark, &event),
         }
     }
 
@@ -116,8 +116,8 @@ impl Core {
 
     /// Packets to a peer do not leave. An association that was not answered is over where that lasts; where it does not, it is only
     /// if nothing repeats what did not leave.
-    fn note_fault(&mut self, now: Time, told: Told) {
-        let Told { peer, fault, lasts } = told;
+    fn note_fault(&mut self, now: Time, told: PeerFault) {
+        let PeerFault { peer, fault, lasts } = told;
         tracing::debug!(%peer, ?fault, lasts, "packets do not leave");
         let mut requests = Vec::new();
         for (id, slot) in &mut self.slots {
@@ -129,7 +129,7 @@ impl Core {
                 slot.fault_ends = true;
                 slot.wake();
                 self.news += 1;
-                if matches!(slot.used_by, Use::Request { .. }) {
+                if matches!(slot.used_by, SlotHolder::Request { .. }) {
                     requests.push((*id, slot.used_by));
                 }
             }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use xtp_engine::{CloseReason, ContextId, Expectation, Reply, Time};
 
-use super::{Accepted, Core, Slot, Use};
+use super::{Accepted, Core, Slot, SlotHolder};
 
 impl Core {
     /// From here on this is expected; who expected something before gets it in the general way.
@@ -37,7 +37,7 @@ impl Core {
                 let mut slot = Slot::new(peer);
                 slot.heard = true;
                 slot.started = true;
-                slot.used_by = self.expected_at.map_or(Use::User, Use::Served);
+                slot.used_by = self.expected_at.map_or(SlotHolder::User, SlotHolder::Served);
                 self.slots.insert(id, slot);
             }
         }

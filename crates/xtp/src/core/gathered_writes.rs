@@ -2,7 +2,7 @@
 
 use xtp_engine::{ContextId, Time};
 
-use crate::flusher::Held;
+use crate::flusher::HeldSends;
 use crate::sync::Arc;
 
 /// Whether somebody sends what is gathered if its writer does nothing more.
@@ -36,7 +36,7 @@ pub(crate) struct Gathering {
     /// The association for which something was handed on, until its caller goes.
     pub(super) writes: Option<ContextId>,
     pub(crate) flusher: Flusher,
-    pub(crate) held: Arc<Held>,
+    pub(crate) held: Arc<HeldSends>,
 }
 
 impl Gathering {

@@ -3,7 +3,7 @@
 use xtp_engine::ContextId;
 
 use super::Core;
-use super::slot::Use;
+use super::slot::SlotHolder;
 use crate::associations::{AssociationHolder, AssociationReport};
 
 impl Core {
@@ -17,11 +17,11 @@ impl Core {
         let unacknowledged = self.unacknowledged(id);
         let slot = self.slots.get(&id)?;
         let holder = match slot.used_by {
-            Use::User | Use::Served(_) | Use::Displaced => AssociationHolder::Program,
-            Use::Arriving { .. } => AssociationHolder::Listener,
-            Use::Orphan(_) => AssociationHolder::Background,
-            Use::Echo => AssociationHolder::Echo,
-            Use::Request { .. } => AssociationHolder::Queue,
+            SlotHolder::User | SlotHolder::Served(_) | SlotHolder::Displaced => AssociationHolder::Program,
+            SlotHolder::Arriving { .. } => AssociationHolder::Listener,
+            SlotHolder::Orphan(_) => AssociationHolder::Background,
+            SlotHolder::Echo => AssociationHolder::Echo,
+            SlotHolder::Request { .. } => AssociationHolder::Queue,
         };
         let (peer, is_heard, is_over) = (slot.peer, slot.heard, slot.closed.is_some());
         let view = self.engine.settled().context(id).ok()?;

@@ -9,8 +9,8 @@ use xtp_engine::{Read, Time};
 
 use super::group_slot::{GroupSlot, Holds};
 use super::reading;
-use super::{Core, Source, once_done};
-use crate::carrier::Told;
+use super::{Core, PollSource, once_done};
+use crate::carrier::PeerFault;
 use crate::chunk::Chunk;
 use crate::error::{Error, Result};
 
@@ -70,7 +70,7 @@ impl Core {
     }
 
     /// Packets to a peer do not leave: a transmitter that sends there alone, and has not begun, says so where that lasts.
-    pub(super) fn note_group_fault(&mut self, told: Told) {
+    pub(super) fn note_group_fault(&mut self, told: PeerFault) {
         for slot in self.groups.values_mut() {
             let waits = slot.target == Some(told.peer) && !slot.started;
             if !waits || !told.lasts || slot.fault.is_some() {
@@ -114,7 +114,7 @@ impl Core {
     pub(crate) fn release_group(&mut self, now: Time, id: GroupId) {
         let _ = self.engine.command().group_release(now, id);
         self.dispatch_groups();
-        self.watch.remove(Source::Group(id));
+        self.watch.remove(PollSource::Group(id));
         if let Some(slot) = self.groups.remove(&id) {
             self.give_back(slot.holds);
             for receiver in slot.arrived {

@@ -7,7 +7,7 @@ use std::task::Waker;
 use smallvec::SmallVec;
 use xtp_engine::group::{GroupClose, GroupEvent, GroupId};
 
-use super::partial::{Collects, Partial};
+use super::partial::{Collects, PartialMessage};
 use crate::carrier::{Fault, Membership};
 use crate::history::Historian;
 
@@ -46,7 +46,7 @@ pub(crate) struct GroupSlot {
     pub(super) events: VecDeque<GroupEvent>,
     /// Of a listener: the receivers that were not accepted yet.
     pub(super) arrived: VecDeque<GroupId>,
-    partial: Partial,
+    partial: PartialMessage,
     pub(super) wakers: SmallVec<[Waker; 2]>,
 }
 
@@ -63,7 +63,7 @@ impl GroupSlot {
             fault: None,
             events: VecDeque::new(),
             arrived: VecDeque::new(),
-            partial: Partial::default(),
+            partial: PartialMessage::default(),
             wakers: SmallVec::new(),
         }
     }
@@ -113,11 +113,11 @@ impl GroupSlot {
 }
 
 impl Collects for GroupSlot {
-    fn partial(&mut self) -> &mut Partial {
+    fn partial(&mut self) -> &mut PartialMessage {
         &mut self.partial
     }
 
-    fn if_partial(&mut self) -> Option<&mut Partial> {
+    fn if_partial(&mut self) -> Option<&mut PartialMessage> {
         Some(&mut self.partial)
     }
 }

@@ -2,14 +2,18 @@
 
 use xtp_engine::ListenerId;
 
-use super::{Core, Queue};
+use super::{AcceptQueue, Core};
 
 impl Core {
     /// Counts that are zero when nothing is under way, and what they count.
     pub(crate) fn leftovers(&self) -> Vec<(&'static str, usize)> {
-        let queues = self.queues.values().map(Queue::left).fold([0; 3], |sum, left| {
-            [0, 1, 2].map(|place| sum[place] + left[place])
-        });
+        let queues = self
+            .queues
+            .values()
+            .map(AcceptQueue::left)
+            .fold([0; 3], |sum, left| {
+                [0, 1, 2].map(|place| sum[place] + left[place])
+            });
         let [sets, streams, listeners] = self.watch.left();
         let stats = self.engine.view().stats();
         vec![
@@ -33,6 +37,6 @@ impl Core {
 
     /// What is at a listener: associations, octets of them, and those held back.
     pub(crate) fn left_at(&self, listener: ListenerId) -> [usize; 3] {
-        self.queues.get(&listener).map_or([0; 3], Queue::left)
+        self.queues.get(&listener).map_or([0; 3], AcceptQueue::left)
     }
 }

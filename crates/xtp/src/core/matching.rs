@@ -7,7 +7,7 @@ use xtp_engine::{
     CloseReason, ContextId, Envelope, Match, PostedId, ReceiveError, Received, Source, Tags, Time,
 };
 
-use super::awaited::{Awaited, Outcome};
+use super::pending_receive::{PendingReceive, ReceiveOutcome};
 use super::{Completion, Core};
 use crate::error::{Error, Result};
 use crate::matched::Matched;
@@ -17,7 +17,7 @@ impl Core {
     pub(crate) fn post_receive(&mut self, now: Time, wanted: Match) -> Result<PostedId> {
         self.check_carrier()?;
         let posted = self.engine.command().post_receive(now, wanted)?;
-        let awaited = Awaited {
+        let awaited = PendingReceive {
             limit: wanted.length,
             outcome: None,
             told_by: None,
@@ -80,7 +80,7 @@ impl Core {
         }
     }
 
-    fn complete_receive(&mut self, (queue, token): (u32, u64), outcome: Outcome) {
+    fn complete_receive(&mut self, (queue, token): (u32, u64), outcome: ReceiveOutcome) {
         let message = outcome.as_ref().ok().and_then(Option::as_ref);
         let (tag, association) = (
             message.and_then(|message| message.tag),
@@ -106,7 +106,7 @@ impl Core {
 
     /// A completion queue is gone, and with it the receives that it tells of.
     pub(super) fn drop_receives_of(&mut self, queue: u32) {
-        let mine = |awaited: &Awaited| awaited.told_by.is_some_and(|(its, _)| its == queue);
+        let mine = |awaited: &PendingReceive| awaited.told_by.is_some_and(|(its, _)| its == queue);
         let all = self.awaited.iter().filter(|(_, awaited)| mine(awaited));
         let posted: Vec<PostedId> = all.map(|(posted, _)| *posted).collect();
         for posted in posted {
@@ -115,7 +115,7 @@ impl Core {
     }
 
     /// What became of a receive, once.
-    pub(crate) fn take_received(&mut self, posted: PostedId) -> Poll<Outcome> {
+    pub(crate) fn take_received(&mut self, posted: PostedId) -> Poll<ReceiveOutcome> {
         let Some(awaited) = self.awaited.get_mut(&posted) else {
             return Poll::Ready(Err(Error::Command(xtp_engine::Error::NoContext)));
         };

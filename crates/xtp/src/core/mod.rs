@@ -22,7 +22,6 @@ use reached::Reached;
 use serial::SerialMap;
 
 pub(crate) mod arrivals;
-mod awaited;
 mod begin;
 #[cfg(test)]
 mod brief_testing;
@@ -48,6 +47,7 @@ pub(crate) mod ops;
 mod orphan;
 mod pace;
 mod partial;
+mod pending_receive;
 mod queue;
 mod reached;
 mod reading;
@@ -67,16 +67,16 @@ mod watch;
 mod write_memory;
 mod writing;
 
-pub(crate) use arrivals::{Arrived, Terms};
+pub(crate) use arrivals::{ArrivalOutcome, MessageLimits};
 pub(crate) use calls::END_WAITS;
 pub use completions::Completion;
 pub(crate) use exchange::Look;
 pub(crate) use gathered_writes::{Aside, Flusher};
 pub(crate) use group_slot::{GroupSlot, Holds};
-pub(crate) use queue::Queue;
-pub(crate) use slot::{Accepted, Slot, Use};
+pub(crate) use queue::AcceptQueue;
+pub(crate) use slot::{Accepted, Slot, SlotHolder};
 pub use unconfirmed::Unconfirmed;
-pub(crate) use watch::{Source, Watch};
+pub(crate) use watch::{PollSource, WatchTable};
 
 /// How often queued errors of the network are looked for while nobody sleeps on the socket.
 const ERRORS_EVERY: Duration = Duration::from_millis(5);
@@ -101,7 +101,7 @@ pub(crate) struct Core {
     /// The interface of link-local peers that name none: that of the address the socket is bound to; 0 if it has none.
     pub(crate) scope: u32,
     slots: SerialMap<ContextId, Slot>,
-    queues: SerialMap<ListenerId, Queue>,
+    queues: SerialMap<ListenerId, AcceptQueue>,
     /// Transmitters and receivers of groups.
     pub(crate) groups: SerialMap<GroupId, GroupSlot>,
     /// When somebody who waits for a message has to look at those that are not complete.
@@ -115,10 +115,10 @@ pub(crate) struct Core {
     /// The same of what is remembered of those that are over.
     records: usize,
     /// Completion queues and what they wait for.
-    requests: SerialMap<u32, completions::Requests>,
+    requests: SerialMap<u32, completions::CompletionRequests>,
     next_requests: u32,
     /// Posted receives that somebody holds.
-    awaited: SerialMap<PostedId, awaited::Awaited>,
+    awaited: SerialMap<PostedId, pending_receive::PendingReceive>,
     /// Associations nobody holds any more whose end is still awaited.
     orphans: usize,
     /// What ended without confirmation after its user let go of it.
@@ -128,7 +128,7 @@ pub(crate) struct Core {
     /// Echo associations with something to do.
     echoing: Vec<ContextId>,
     /// What is waited for together.
-    pub(crate) watch: Watch,
+    pub(crate) watch: WatchTable,
     /// Grows with every event: whoever saw a smaller number should look again.
     pub(crate) news: u64,
     /// Datagrams taken from the socket.
@@ -182,7 +182,7 @@ impl Core {
             lost: Vec::new(),
             echo: None,
             echoing: Vec::new(),
-            watch: Watch::default(),
+            watch: WatchTable::default(),
             news: 0,
             received: 0,
             copied: 0,
@@ -510,7 +510,7 @@ impl Core {
             return Some(fault.error(slot.peer));
         }
         match &slot.closed {
-            _ if slot.used_by == Use::Displaced => Some(Error::Displaced),
+            _ if slot.used_by == SlotHolder::Displaced => Some(Error::Displaced),
             Some(reason) => Some(Error::Closed(reason.clone())),
             None => self.check_carrier().err(),
         }
@@ -542,9 +542,9 @@ impl Core {
     /// Lets go of an association here.
     fn dismiss(&mut self, id: ContextId) {
         journal::dismissed(id);
-        self.watch.remove(Source::Stream(id));
+        self.watch.remove(PollSource::Stream(id));
         if let Some(slot) = self.slots.remove(&id)
-            && matches!(slot.used_by, Use::Orphan(_))
+            && matches!(slot.used_by, SlotHolder::Orphan(_))
         {
             self.orphans -= 1;
         }
@@ -565,7 +565,11 @@ impl Core {
         self.slots
             .iter()
             .filter(|(_, slot)| {
-                slot.used_by.is_users() || matches!(slot.used_by, Use::Arriving { .. } | Use::Request { .. })
+                slot.used_by.is_users()
+                    || matches!(
+                        slot.used_by,
+                        SlotHolder::Arriving { .. } | SlotHolder::Request { .. }
+                    )
             })
             .map(|(id, _)| *id)
             .collect()

@@ -2,7 +2,7 @@
 
 use xtp_engine::{CloseReason, ContextId, Event, MarkId, Parting, Time};
 
-use super::{Core, Use};
+use super::{Core, SlotHolder};
 
 impl Core {
     /// The user let go of an association: it closes gracefully in the background.
@@ -13,7 +13,7 @@ impl Core {
         let over = slot.closed.is_some() || slot.fault_ends;
         let started = slot.started;
         slot.drop_wakers();
-        self.watch.remove(super::Source::Stream(id));
+        self.watch.remove(super::PollSource::Stream(id));
         if over || !started {
             // Ended, or packets do not leave: nothing follows. Never started: no packet says that it existed, and none should.
             self.release(now, id);
@@ -37,7 +37,7 @@ impl Core {
     /// Makes an orphan of an association and closes it.
     pub(super) fn adopt(&mut self, now: Time, id: ContextId) {
         if let Ok(slot) = self.slot(id) {
-            slot.used_by = Use::Orphan(None);
+            slot.used_by = SlotHolder::Orphan(None);
             slot.drop_partial();
             self.orphans += 1;
         }
@@ -61,7 +61,7 @@ impl Core {
             Parting::Leaving => {}
             Parting::Awaits(mark) => {
                 if let Ok(slot) = self.slot(id) {
-                    slot.used_by = Use::Orphan(mark);
+                    slot.used_by = SlotHolder::Orphan(mark);
                 }
             }
         }
@@ -95,7 +95,7 @@ impl Core {
         let orphans: Vec<ContextId> = self
             .slots
             .iter()
-            .filter(|(_, slot)| matches!(slot.used_by, Use::Orphan(_)))
+            .filter(|(_, slot)| matches!(slot.used_by, SlotHolder::Orphan(_)))
             .map(|(id, _)| *id)
             .collect();
         for id in orphans {

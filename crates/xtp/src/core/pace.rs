@@ -12,7 +12,7 @@ const WORTH: u32 = 4;
 
 /// How quickly one association is written to.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct WritePace {
     /// When the last write ended, as far as a clock was read.
     last: Time,
     /// Quick writes in a row, behind something that is under way.
@@ -24,7 +24,7 @@ pub(crate) struct Pace {
     excused: bool,
 }
 
-impl Pace {
+impl WritePace {
     /// A write at `now`; `under_way`: something is not acknowledged yet. Whether it is one of a stream.
     pub(super) fn note(&mut self, now: Time, under_way: bool) -> bool {
         let gap = match std::mem::take(&mut self.excused) {

@@ -4,7 +4,7 @@ use super::*;
 use crate::core::streak::{LESS, PAUSE, QUICK, RUN};
 
 /// Notes so many writes, each `gap` after the one before; whether the last is one of a stream.
-fn writes(pace: &mut Pace, from: Time, count: u32, gap: Duration) -> (bool, Time) {
+fn writes(pace: &mut WritePace, from: Time, count: u32, gap: Duration) -> (bool, Time) {
     let (mut now, mut stream) = (from, false);
     for _ in 0..count {
         now = now + gap;
@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_micros(5);
 
 #[test]
 fn many_quick_writes_are_a_stream_until_there_is_a_pause() {
-    let mut pace = Pace::default();
+    let mut pace = WritePace::default();
     let start = Time::ZERO + Duration::from_secs(1);
     let (stream, now) = writes(&mut pace, start, u32::from(RUN), SOON);
     // The first came after a second.
@@ -38,7 +38,7 @@ fn many_quick_writes_are_a_stream_until_there_is_a_pause() {
 
 #[test]
 fn a_write_with_nothing_under_way_begins_again() {
-    let mut pace = Pace::default();
+    let mut pace = WritePace::default();
     let (_, now) = writes(&mut pace, Time::ZERO, u32::from(RUN) - 1, SOON);
     assert!(
         !pace.note(now + SOON, false),
@@ -49,7 +49,7 @@ fn a_write_with_nothing_under_way_begins_again() {
 
 #[test]
 fn the_endpoints_own_time_is_not_the_programs() {
-    let mut pace = Pace::default();
+    let mut pace = WritePace::default();
     let (_, now) = writes(&mut pace, Time::ZERO, u32::from(RUN), SOON);
     pace.excuse();
     assert!(pace.note(now + 50 * QUICK, true), "it waited for room");
@@ -58,7 +58,7 @@ fn the_endpoints_own_time_is_not_the_programs() {
 
 #[test]
 fn who_reads_between_its_writes_is_in_an_exchange() {
-    let mut pace = Pace::default();
+    let mut pace = WritePace::default();
     let mut now = Time::ZERO;
     for _ in 0..1_000 {
         now = now + SOON;
@@ -70,7 +70,7 @@ fn who_reads_between_its_writes_is_in_an_exchange() {
 #[test]
 fn few_writes_are_not_worth_waiting_for() {
     for (count, goes_on) in [(WORTH - 1, false), (WORTH, true)] {
-        let mut pace = Pace::default();
+        let mut pace = WritePace::default();
         let (_, mut now) = writes(&mut pace, Time::ZERO, u32::from(RUN), SOON);
         for _ in 0..count {
             now = now + SOON;
@@ -83,7 +83,7 @@ fn few_writes_are_not_worth_waiting_for() {
 
 #[test]
 fn trains_of_few_writes_are_full_all_the_same() {
-    let mut pace = Pace::default();
+    let mut pace = WritePace::default();
     let (_, mut now) = writes(&mut pace, Time::ZERO, u32::from(RUN), SOON);
     for _ in 0..100 {
         now = now + SOON;
@@ -95,7 +95,7 @@ fn trains_of_few_writes_are_full_all_the_same() {
 
 #[test]
 fn the_time_of_a_write_that_leaves_is_not_the_programs() {
-    let mut pace = Pace::default();
+    let mut pace = WritePace::default();
     let mut now = Time::ZERO;
     for count in 0..u32::from(RUN) {
         assert!(!pace.is_stream(), "{count}");
@@ -110,7 +110,7 @@ fn the_time_of_a_write_that_leaves_is_not_the_programs() {
 
 #[test]
 fn what_is_gathered_leaves_with_a_write_when_it_is_old() {
-    let mut pace = Pace::default();
+    let mut pace = WritePace::default();
     let start = Time::ZERO + Duration::from_secs(1);
     assert!(!pace.gather(start));
     assert!(!pace.gather(start + AGE / 2));

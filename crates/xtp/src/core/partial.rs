@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 /// The pieces of a message whose end has not come.
 #[derive(Debug, Default)]
-pub(crate) struct Partial {
+pub(crate) struct PartialMessage {
     /// Bound to its first octet, which may not have come.
     pub(super) tag: Option<u64>,
     pieces: SmallVec<[Bytes; 2]>,
@@ -14,7 +14,7 @@ pub(crate) struct Partial {
     pub(super) mutilated: bool,
 }
 
-impl Partial {
+impl PartialMessage {
     /// Octets that have come.
     pub(crate) fn octets(&self) -> usize {
         self.octets
@@ -55,10 +55,10 @@ impl Partial {
     }
 }
 
-/// Has a [`Partial`], made when there is something to put into it.
+/// Has a [`PartialMessage`], made when there is something to put into it.
 pub(super) trait Collects {
-    fn partial(&mut self) -> &mut Partial;
-    fn if_partial(&mut self) -> Option<&mut Partial>;
+    fn partial(&mut self) -> &mut PartialMessage;
+    fn if_partial(&mut self) -> Option<&mut PartialMessage>;
 }
 
 #[cfg(test)]

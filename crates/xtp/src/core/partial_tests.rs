@@ -5,13 +5,13 @@ use super::*;
 #[test]
 fn a_message_of_one_piece_is_not_copied() {
     let piece = Bytes::from(vec![7; 100]);
-    let message = Partial::default().finish(piece.clone());
+    let message = PartialMessage::default().finish(piece.clone());
     assert_eq!(message.as_ptr(), piece.as_ptr());
 }
 
 #[test]
 fn pieces_are_joined_in_order_and_forgotten() {
-    let mut partial = Partial::default();
+    let mut partial = PartialMessage::default();
     for text in ["one ", "two "] {
         partial.push(Bytes::from_static(text.as_bytes()));
     }
@@ -23,9 +23,9 @@ fn pieces_are_joined_in_order_and_forgotten() {
 /// Nothing is kept of a message that nobody will get.
 #[test]
 fn what_follows_a_gap_is_counted_only() {
-    let mut partial = Partial {
+    let mut partial = PartialMessage {
         mutilated: true,
-        ..Partial::default()
+        ..PartialMessage::default()
     };
     partial.push(Bytes::from_static(b"lost"));
     assert_eq!((partial.octets(), partial.pieces.len()), (4, 0));

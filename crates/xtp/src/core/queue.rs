@@ -15,7 +15,7 @@ const STALE: usize = 64;
 
 /// One association that waits.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct QueuedAssociation {
     pub(super) accepted: Accepted,
     pub(super) since: Time,
     /// On the list of those to be looked at.
@@ -29,9 +29,9 @@ pub(super) struct Waiting {
 
 /// Associations waiting at one listener, each under its number.
 #[derive(Debug)]
-pub(crate) struct Queue {
+pub(crate) struct AcceptQueue {
     /// From the oldest on; the places of those that have gone are empty.
-    pub(super) waiting: VecDeque<Option<Waiting>>,
+    pub(super) waiting: VecDeque<Option<QueuedAssociation>>,
     /// Number of the front.
     pub(super) first: u64,
     /// Those something happened to.
@@ -49,7 +49,7 @@ pub(crate) struct Queue {
     pub(super) patience: Option<Duration>,
 }
 
-impl Default for Queue {
+impl Default for AcceptQueue {
     fn default() -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -65,7 +65,7 @@ impl Default for Queue {
     }
 }
 
-impl Queue {
+impl AcceptQueue {
     /// Associations that wait, and places between them of those that have gone.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
@@ -77,7 +77,7 @@ impl Queue {
         let waiting = self.waiting.iter().flatten();
         // All behind came later.
         let waiting = waiting.take_while(|waiting| long(waiting.since));
-        let for_program = |waiting: &&Waiting| !self.collects || complete(waiting.accepted.id);
+        let for_program = |waiting: &&QueuedAssociation| !self.collects || complete(waiting.accepted.id);
         waiting.filter(for_program).count()
     }
 
@@ -94,7 +94,7 @@ impl Queue {
 
     pub(super) fn push(&mut self, now: Time, accepted: Accepted) -> u64 {
         let number = self.next_number();
-        self.waiting.push_back(Some(Waiting {
+        self.waiting.push_back(Some(QueuedAssociation {
             accepted,
             since: now,
             stirred: false,
@@ -126,7 +126,7 @@ impl Queue {
         self.first + self.waiting.len() as u64
     }
 
-    pub(super) fn get(&mut self, number: u64) -> Option<&mut Waiting> {
+    pub(super) fn get(&mut self, number: u64) -> Option<&mut QueuedAssociation> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.waiting.get_mut(place)?.as_mut()
     }
@@ -208,7 +208,7 @@ impl Queue {
     pub(super) fn holds_back(&self, number: u64, limit: usize) -> bool {
         self.octets >= limit
             && self.waiting.iter().zip(self.first..).any(|(waiting, other)| {
-                let has_octets = |waiting: &Waiting| waiting.octets > 0 || waiting.held_back;
+                let has_octets = |waiting: &QueuedAssociation| waiting.octets > 0 || waiting.held_back;
                 other < number && waiting.as_ref().is_some_and(has_octets)
             })
     }
@@ -242,7 +242,7 @@ impl Queue {
 }
 
 /// When the association with this number came; `None` if it has gone.
-fn since(waiting: &VecDeque<Option<Waiting>>, first: u64, number: u64) -> Option<Time> {
+fn since(waiting: &VecDeque<Option<QueuedAssociation>>, first: u64, number: u64) -> Option<Time> {
     let place = usize::try_from(number.checked_sub(first)?).ok()?;
     Some(waiting.get(place)?.as_ref()?.since)
 }

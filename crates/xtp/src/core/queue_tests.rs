@@ -4,11 +4,11 @@ use super::*;
 use crate::core::brief_testing::brief;
 
 /// A queue with associations of these kinds, of a known host or not.
-fn queue(known: &[bool]) -> Queue {
+fn queue(known: &[bool]) -> AcceptQueue {
     let endpoint = brief();
     let peer = endpoint.local_addr();
     let options = xtp_engine::OpenOptions::new(9);
-    let mut queue = Queue::default();
+    let mut queue = AcceptQueue::default();
     for known in known {
         let stream = endpoint.open(peer, options.clone()).expect("a context");
         let number = queue.push(
@@ -62,7 +62,7 @@ fn everybody_who_accepts_is_woken() {
     use crate::core::waking_testing::Task;
 
     let tasks: [std::sync::Arc<Task>; 2] = Default::default();
-    let mut queue = Queue::default();
+    let mut queue = AcceptQueue::default();
     for task in &tasks {
         queue.remember(&std::sync::Arc::clone(task).into());
     }

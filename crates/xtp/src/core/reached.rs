@@ -12,7 +12,7 @@ const MOST: usize = 256;
 const AGE: Duration = Duration::from_secs(600);
 
 #[derive(Debug)]
-struct Entry {
+struct ReachRecord {
     address: SocketAddr,
     answered: bool,
     at: Time,
@@ -21,7 +21,7 @@ struct Entry {
 /// Outcomes of attempts to reach addresses, the oldest first. At most one an address.
 #[derive(Debug, Default)]
 pub(crate) struct Reached {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<ReachRecord>,
 }
 
 impl Reached {
@@ -31,7 +31,7 @@ impl Reached {
         if self.entries.len() >= MOST {
             self.entries.pop_front();
         }
-        self.entries.push_back(Entry {
+        self.entries.push_back(ReachRecord {
             address,
             answered,
             at: now,

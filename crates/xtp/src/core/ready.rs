@@ -5,8 +5,8 @@ use std::task::Poll;
 use smallvec::SmallVec;
 use xtp_engine::{Read, Time};
 
-use super::queue::Queue;
-use super::{Core, Source, group};
+use super::queue::AcceptQueue;
+use super::{Core, PollSource, group};
 use crate::error::Result;
 
 impl Core {
@@ -62,25 +62,25 @@ impl Core {
     }
 
     /// How urgent what is ready there is (§5.4).
-    fn urgency(&self, source: Source) -> Option<u16> {
+    fn urgency(&self, source: PollSource) -> Option<u16> {
         match source {
-            Source::Listener(id) => self.queues.get(&id)?.urgency(),
-            Source::Group(_) => None,
-            Source::Stream(id) => self.engine.view().context(id).ok()?.urgency(),
+            PollSource::Listener(id) => self.queues.get(&id)?.urgency(),
+            PollSource::Group(_) => None,
+            PollSource::Stream(id) => self.engine.view().context(id).ok()?.urgency(),
         }
     }
 
     /// Whether room that was told is still there: its owner may have filled it before it asked. Whoever is refused after
     /// that is told again.
-    fn has_room(&mut self, now: Time, source: Source) -> bool {
+    fn has_room(&mut self, now: Time, source: PollSource) -> bool {
         match source {
-            Source::Listener(_) => false,
-            Source::Group(id) => self
+            PollSource::Listener(_) => false,
+            PollSource::Group(id) => self
                 .engine
                 .command()
                 .group_writable(now, id)
                 .is_ok_and(|room| room > 0),
-            Source::Stream(id) => self
+            PollSource::Stream(id) => self
                 .engine
                 .view()
                 .context(id)
@@ -89,11 +89,11 @@ impl Core {
     }
 
     /// Whether something can be taken, or nothing will ever come. If not, an event will tell when.
-    fn is_ready(&mut self, now: Time, source: Source) -> bool {
+    fn is_ready(&mut self, now: Time, source: PollSource) -> bool {
         let id = match source {
-            Source::Listener(id) => return self.queues.get(&id).is_some_and(Queue::holds_any),
-            Source::Group(id) => return group::is_ready(self, now, id),
-            Source::Stream(id) => id,
+            PollSource::Listener(id) => return self.queues.get(&id).is_some_and(AcceptQueue::holds_any),
+            PollSource::Group(id) => return group::is_ready(self, now, id),
+            PollSource::Stream(id) => id,
         };
         // Of one that only has asked enough is known without.
         if self.is_unheard(id) {

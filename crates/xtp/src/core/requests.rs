@@ -7,15 +7,15 @@ use std::task::Poll;
 use bytes::Bytes;
 use xtp_engine::{CloseReason, ContextId, Event, OpenOptions, Time};
 
-use super::completions::{Completion, Requests};
-use super::{Core, Use, ops};
+use super::completions::{Completion, CompletionRequests};
+use super::{Core, SlotHolder, ops};
 use crate::error::{Error, Result};
 
 impl Core {
     /// A new queue; its number.
     pub(crate) fn open_requests(&mut self, limit: usize) -> u32 {
         self.next_requests = self.next_requests.wrapping_add(1);
-        let requests = Requests {
+        let requests = CompletionRequests {
             open: 0,
             done: VecDeque::new(),
             limit,
@@ -30,7 +30,8 @@ impl Core {
             return;
         }
         self.drop_receives_of(queue);
-        let mine = |used_by: Use| matches!(used_by, Use::Request { queue: its, .. } if its == queue);
+        let mine =
+            |used_by: SlotHolder| matches!(used_by, SlotHolder::Request { queue: its, .. } if its == queue);
         let slots = self.slots.iter().filter(|(_, slot)| mine(slot.used_by));
         let ids: Vec<ContextId> = slots.map(|(id, _)| *id).collect();
         for id in ids {
@@ -39,7 +40,7 @@ impl Core {
     }
 
     /// A queue, if its handle exists.
-    pub(crate) fn requests(&mut self, queue: u32) -> Option<&mut Requests> {
+    pub(crate) fn requests(&mut self, queue: u32) -> Option<&mut CompletionRequests> {
         self.requests.get_mut(&queue)
     }
 
@@ -60,7 +61,7 @@ impl Core {
         let answered = options.service == xtp_wire::service::TRANSACTION;
         let id = self.begin_message(now, peer, options, &mut data)?;
         let slot = self.slot(id)?;
-        slot.used_by = Use::Request {
+        slot.used_by = SlotHolder::Request {
             queue,
             answered,
             token,
@@ -72,8 +73,8 @@ impl Core {
     }
 
     /// Something happened to a request.
-    pub(super) fn request_event(&mut self, now: Time, id: ContextId, used_by: Use, event: &Event) {
-        let Use::Request { queue, answered, .. } = used_by else {
+    pub(super) fn request_event(&mut self, now: Time, id: ContextId, used_by: SlotHolder, event: &Event) {
+        let SlotHolder::Request { queue, answered, .. } = used_by else {
             return;
         };
         let closed = matches!(event, Event::Closed(_));
@@ -94,13 +95,13 @@ impl Core {
     }
 
     /// Hands the outcome over and lets go of the association.
-    pub(super) fn complete(&mut self, now: Time, id: ContextId, used_by: Use, result: Result<Bytes>) {
-        let Use::Request { queue, token, .. } = used_by else {
+    pub(super) fn complete(&mut self, now: Time, id: ContextId, used_by: SlotHolder, result: Result<Bytes>) {
+        let SlotHolder::Request { queue, token, .. } = used_by else {
             return;
         };
         let failed = result.is_err();
         if let Ok(slot) = self.slot(id) {
-            slot.used_by = Use::User;
+            slot.used_by = SlotHolder::User;
             let peer = slot.peer;
             if let Some(requests) = self.requests.get_mut(&queue) {
                 requests.open -= 1;

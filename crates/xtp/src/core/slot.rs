@@ -7,14 +7,14 @@ use bytes::{BufMut, Bytes, BytesMut};
 use smallvec::SmallVec;
 use xtp_engine::{CloseReason, ContextId, ListenerId, MarkId, Time};
 
-use super::pace::Pace;
-use super::partial::{Collects, Partial};
+use super::pace::WritePace;
+use super::partial::{Collects, PartialMessage};
 use super::write_memory::WriteMemory;
 use crate::carrier::Fault;
 
 /// Who looks after an association.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum SlotHolder {
     /// A handle of the user.
     User,
     /// The same, of an association that this listener handed out.
@@ -48,7 +48,7 @@ pub(crate) enum Use {
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) peer: SocketAddr,
-    pub(crate) used_by: Use,
+    pub(crate) used_by: SlotHolder,
     /// The peer was heard.
     pub(crate) heard: bool,
     /// Something was queued here, so packets may exist.
@@ -78,11 +78,11 @@ pub(crate) struct Slot {
 #[derive(Debug, Default)]
 pub(crate) struct More {
     /// Of the message that is being read.
-    partial: Partial,
+    partial: PartialMessage,
     /// What `io::Write` collected and did not hand on, and room for more.
     pub(crate) buffer: BytesMut,
     /// How quickly `io::Write` is used.
-    pub(super) pace: Pace,
+    pub(super) pace: WritePace,
     /// The buffer has had memory, which may be under way.
     had_memory: bool,
     /// What was written and is under way, and memory to be used again.
@@ -132,7 +132,7 @@ impl More {
     }
 }
 
-impl Use {
+impl SlotHolder {
     /// Whether a handle of the user looks after it.
     pub(crate) fn is_users(self) -> bool {
         matches!(self, Self::User | Self::Served(_) | Self::Displaced)
@@ -143,7 +143,7 @@ impl Slot {
     pub(crate) fn new(peer: SocketAddr) -> Self {
         Self {
             peer,
-            used_by: Use::User,
+            used_by: SlotHolder::User,
             heard: false,
             started: false,
             writer_closed: false,
@@ -228,11 +228,11 @@ impl Slot {
 }
 
 impl Collects for Slot {
-    fn partial(&mut self) -> &mut Partial {
+    fn partial(&mut self) -> &mut PartialMessage {
         &mut self.more().partial
     }
 
-    fn if_partial(&mut self) -> Option<&mut Partial> {
+    fn if_partial(&mut self) -> Option<&mut PartialMessage> {
         self.if_more().map(|more| &mut more.partial)
     }
 }

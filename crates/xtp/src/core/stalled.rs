@@ -8,7 +8,7 @@ use std::time::Duration;
 use smallvec::SmallVec;
 use xtp_engine::{ContextId, ListenerId, Time};
 
-use super::{Core, Slot, Use};
+use super::{Core, Slot, SlotHolder};
 use crate::error::{Error, Result};
 
 /// How long others have waited at least, and how often to look while they do.
@@ -39,7 +39,7 @@ impl Core {
 
     /// Arms the timer of the next look if associations wait at `listener` beside others that were handed out.
     pub(super) fn note_waiting(&mut self, now: Time, listener: ListenerId) {
-        let waiting = self.queues.get(&listener).map_or(0, super::Queue::len);
+        let waiting = self.queues.get(&listener).map_or(0, super::AcceptQueue::len);
         if waiting > 0 && self.slots.len() > waiting {
             self.stalls.at.get_or_insert(now + LOOK);
         }
@@ -91,7 +91,7 @@ impl Core {
     fn find_late(&mut self, now: Time, crowded: &mut [Crowded]) {
         let is_live = |slot: &Slot| slot.written > 0 && slot.closed.is_none() && !slot.fault_ends;
         for (id, slot) in self.slots.iter().filter(|(_, slot)| is_live(slot)) {
-            let Use::Served(listener) = slot.used_by else {
+            let SlotHolder::Served(listener) = slot.used_by else {
                 continue;
             };
             let Some(place) = crowded.iter_mut().find(|place| place.listener == listener) else {
@@ -115,7 +115,7 @@ impl Core {
         let _ = self.engine.command().reject(now, id, CODE, TEXT);
         if let Ok(slot) = self.slot(id) {
             tracing::info!(peer = %slot.peer, "an association gave way to others: {TEXT}");
-            slot.used_by = Use::Displaced;
+            slot.used_by = SlotHolder::Displaced;
             slot.wake();
             self.news += 1;
         }

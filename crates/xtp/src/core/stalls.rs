@@ -14,7 +14,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a peer had taken.
 #[derive(Copy, Clone, Debug)]
-struct Taken {
+struct PeerProgress {
     octets: u64,
     at: Time,
     /// It was there at the last look.
@@ -25,7 +25,7 @@ struct Taken {
 #[derive(Debug, Default)]
 pub(super) struct Stalls {
     /// By number of the association.
-    taken: SerialMap<u64, Taken>,
+    taken: SerialMap<u64, PeerProgress>,
     /// When to look.
     pub(super) at: Option<Time>,
 }
@@ -33,7 +33,7 @@ pub(super) struct Stalls {
 impl Stalls {
     /// One was looked at: how long it has taken too little.
     pub(super) fn note(&mut self, now: Time, number: u64, octets: u64) -> Duration {
-        let taken = Taken {
+        let taken = PeerProgress {
             octets,
             at: now,
             fresh: true,

@@ -8,7 +8,7 @@ use super::serial::SerialMap;
 
 /// Something a set watches.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum PollSource {
     /// An association.
     Stream(ContextId),
     /// A listener.
@@ -19,7 +19,7 @@ pub(crate) enum Source {
 
 /// A source in a set.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct WatchedSource {
     pub(super) set: u64,
     pub(super) key: u64,
     /// On the list of its set.
@@ -34,17 +34,17 @@ pub(super) struct Entry {
 
 /// All sets of an endpoint.
 #[derive(Default)]
-pub(crate) struct Watch {
+pub(crate) struct WatchTable {
     last: u64,
     pub(super) questions: u64,
     /// By set: what has to be looked at. Entries whose source has left the set are passed over.
-    pub(super) lists: SerialMap<u64, Vec<Source>>,
-    streams: SerialMap<ContextId, Entry>,
-    listeners: SerialMap<ListenerId, Entry>,
-    groups: SerialMap<GroupId, Entry>,
+    pub(super) lists: SerialMap<u64, Vec<PollSource>>,
+    streams: SerialMap<ContextId, WatchedSource>,
+    listeners: SerialMap<ListenerId, WatchedSource>,
+    groups: SerialMap<GroupId, WatchedSource>,
 }
 
-impl Watch {
+impl WatchTable {
     /// Sets and what they watch.
     #[cfg(all(test, feature = "tokio"))]
     pub(super) fn left(&self) -> [usize; 3] {
@@ -67,8 +67,8 @@ impl Watch {
     }
 
     /// Watches `source` for a set, under `key`; no other set does from here on. It is looked at with the next question.
-    pub(crate) fn add(&mut self, set: u64, source: Source, key: u64) {
-        let entry = Entry {
+    pub(crate) fn add(&mut self, set: u64, source: PollSource, key: u64) {
+        let entry = WatchedSource {
             set,
             key,
             listed: false,
@@ -77,19 +77,19 @@ impl Watch {
             seen: 0,
         };
         match source {
-            Source::Stream(id) => drop(self.streams.insert(id, entry)),
-            Source::Listener(id) => drop(self.listeners.insert(id, entry)),
-            Source::Group(id) => drop(self.groups.insert(id, entry)),
+            PollSource::Stream(id) => drop(self.streams.insert(id, entry)),
+            PollSource::Listener(id) => drop(self.listeners.insert(id, entry)),
+            PollSource::Group(id) => drop(self.groups.insert(id, entry)),
         }
         self.list(source, false);
     }
 
     /// Nobody watches it any more.
-    pub(crate) fn remove(&mut self, source: Source) {
+    pub(crate) fn remove(&mut self, source: PollSource) {
         match source {
-            Source::Stream(id) => drop(self.streams.remove(&id)),
-            Source::Listener(id) => drop(self.listeners.remove(&id)),
-            Source::Group(id) => drop(self.groups.remove(&id)),
+            PollSource::Stream(id) => drop(self.streams.remove(&id)),
+            PollSource::Listener(id) => drop(self.listeners.remove(&id)),
+            PollSource::Group(id) => drop(self.groups.remove(&id)),
         }
     }
 
@@ -99,18 +99,18 @@ impl Watch {
             return;
         }
         match event {
-            Event::Accepted { listener, .. } => self.list(Source::Listener(*listener), false),
+            Event::Accepted { listener, .. } => self.list(PollSource::Listener(*listener), false),
             // Whether something can be read is looked up when it is asked for.
-            Event::Readable => self.list(Source::Stream(id), false),
+            Event::Readable => self.list(PollSource::Stream(id), false),
             Event::Moved(_) | Event::MaxData(_) => {}
-            Event::Writable => self.has_room(Source::Stream(id)),
-            _ => self.list(Source::Stream(id), true),
+            Event::Writable => self.has_room(PollSource::Stream(id)),
+            _ => self.list(PollSource::Stream(id), true),
         }
     }
 
     /// An event of a group.
     pub(super) fn heard_group(&mut self, id: GroupId, event: &GroupEvent) {
-        let source = Source::Group(id);
+        let source = PollSource::Group(id);
         match event {
             _ if self.lists.is_empty() => {}
             GroupEvent::Readable => self.list(source, false),
@@ -119,7 +119,7 @@ impl Watch {
         }
     }
 
-    fn has_room(&mut self, source: Source) {
+    fn has_room(&mut self, source: PollSource) {
         if let Some(entry) = self.entry(source) {
             entry.room = true;
             self.list(source, false);
@@ -127,15 +127,15 @@ impl Watch {
     }
 
     /// What is known of a source.
-    pub(super) fn entry(&mut self, source: Source) -> Option<&mut Entry> {
+    pub(super) fn entry(&mut self, source: PollSource) -> Option<&mut WatchedSource> {
         match source {
-            Source::Stream(id) => self.streams.get_mut(&id),
-            Source::Listener(id) => self.listeners.get_mut(&id),
-            Source::Group(id) => self.groups.get_mut(&id),
+            PollSource::Stream(id) => self.streams.get_mut(&id),
+            PollSource::Listener(id) => self.listeners.get_mut(&id),
+            PollSource::Group(id) => self.groups.get_mut(&id),
         }
     }
 
-    fn list(&mut self, source: Source, news: bool) {
+    fn list(&mut self, source: PollSource, news: bool) {
         let Some(entry) = self.entry(source) else {
             return;
         };

@@ -51,14 +51,14 @@ impl One {
 
 /// How often something was held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct HeldCounts {
     pub(super) writes: u64,
     pub(super) ends: u64,
 }
 
 /// Whether something is held, and whether the flusher has to be told.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldSends {
     /// Short writes that are gathered.
     writes: One,
     /// The END of a call.
@@ -70,7 +70,7 @@ pub(crate) struct Held {
     thread: OnceLock<Thread>,
 }
 
-impl Default for Held {
+impl Default for HeldSends {
     fn default() -> Self {
         Self {
             writes: One::new(),
@@ -82,7 +82,7 @@ impl Default for Held {
     }
 }
 
-impl Held {
+impl HeldSends {
     /// Writes are gathered, for the first time since the last [`release`](Self::release_writes). Needs to know its flusher.
     pub(crate) fn hold_writes(&self, now: Time) {
         self.writes.hold(now + AGE);
@@ -123,8 +123,8 @@ impl Held {
         self.writes.is_old(now) || self.end.is_old(now)
     }
 
-    pub(super) fn counts(&self) -> Counts {
-        Counts {
+    pub(super) fn counts(&self) -> HeldCounts {
+        HeldCounts {
             writes: self.writes.count.load(Ordering::Relaxed),
             ends: self.end.count.load(Ordering::Relaxed),
         }

@@ -7,12 +7,12 @@ use loom::sync::Arc;
 use loom::thread;
 use xtp_engine::Time;
 
-use super::Held;
+use super::HeldSends;
 
 /// A flusher that rests until something is held or all is over, while `others` happens.
-fn beside(others: impl Fn(&Held) + Sync + Send + 'static) {
+fn beside(others: impl Fn(&HeldSends) + Sync + Send + 'static) {
     loom::model(move || {
-        let held = Arc::new(Held::default());
+        let held = Arc::new(HeldSends::default());
         let rests = Arc::clone(&held);
         let flusher = thread::spawn(move || {
             while !rests.is_any() && !rests.is_over() {
@@ -50,5 +50,5 @@ fn whoever_rests_hears_of_an_end_that_waits_although_writes_left() {
 
 #[test]
 fn whoever_rests_hears_that_all_is_over() {
-    beside(Held::end);
+    beside(HeldSends::end);
 }

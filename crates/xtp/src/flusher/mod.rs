@@ -13,10 +13,10 @@ use xtp_engine::Time;
 
 use crate::clock::Clock;
 use crate::core::{Aside, Flusher};
-use crate::shared::{Shared, State};
+use crate::shared::{EndpointState, Shared};
 use crate::sync::Arc;
 use crate::sync::thread::{Builder, JoinHandle, park_timeout};
-pub(crate) use held::{AGE, Held};
+pub(crate) use held::{AGE, HeldSends};
 
 /// How long it naps at first, and when writes go on coming: to be woken costs whoever has the core. What is gathered stays for the
 /// longest and what the system adds, some 450 us.
@@ -28,7 +28,7 @@ const NAP_OF_CALLS: Duration = Duration::from_millis(2);
 const IDLE: u32 = 10;
 
 /// Starts the thread of an endpoint. It does not keep the endpoint alive.
-fn spawn(shared: Weak<Shared>, held: &Arc<Held>, clock: Clock) -> std::io::Result<JoinHandle<()>> {
+fn spawn(shared: Weak<Shared>, held: &Arc<HeldSends>, clock: Clock) -> std::io::Result<JoinHandle<()>> {
     let looks_at = Arc::clone(held);
     let thread = Builder::new()
         .name("xtp-flusher".into())
@@ -37,7 +37,7 @@ fn spawn(shared: Weak<Shared>, held: &Arc<Held>, clock: Clock) -> std::io::Resul
     Ok(thread)
 }
 
-fn run(shared: &Weak<Shared>, held: &Held, clock: Clock) {
+fn run(shared: &Weak<Shared>, held: &HeldSends, clock: Clock) {
     let (mut nap, mut idle, mut seen) = (NAP, 0, held.counts());
     while !held.is_over() {
         park_timeout(nap);
@@ -90,7 +90,7 @@ impl Shared {
     }
 
     /// Ends a call that only collected a write: what has to leave besides leaves.
-    pub(crate) fn proceed(&self, state: &mut State, now: Time) {
+    pub(crate) fn proceed(&self, state: &mut EndpointState, now: Time) {
         if state.corks == 0 && state.core.is_pressing(now) {
             state.core.proceed(now);
             self.announce(state);
@@ -98,7 +98,7 @@ impl Shared {
     }
 
     /// Whether the question just asked collected a write and did nothing else, so that nothing has to leave.
-    pub(crate) fn only_collected(&self, state: &mut State) -> bool {
+    pub(crate) fn only_collected(&self, state: &mut EndpointState) -> bool {
         let aside = state.core.gathering.take_aside();
         if aside == Aside::Wanted {
             self.start_flusher(state);
@@ -108,7 +108,7 @@ impl Shared {
 
     /// Somebody would hold something back: from now on there is who sends it, unless the system has no thread for it.
     #[cold]
-    pub(crate) fn start_flusher(&self, state: &mut State) {
+    pub(crate) fn start_flusher(&self, state: &mut EndpointState) {
         if state.core.gathering.flusher != Flusher::None {
             return;
         }

@@ -50,12 +50,12 @@ impl PartialEq for Owner {
 }
 
 /// The socket layer's memory, and to whom it was lent first.
-pub(crate) struct Shared {
+pub(crate) struct SharedFrames {
     pub(crate) memory: FrameMemory,
     pub(crate) owner: OnceLock<Owner>,
 }
 
-impl Shared {
+impl SharedFrames {
     pub(super) fn new(memory: FrameMemory) -> Self {
         Self {
             memory,
@@ -64,7 +64,7 @@ impl Shared {
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for SharedFrames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.memory.fmt(f)
     }
@@ -73,7 +73,7 @@ impl fmt::Debug for Shared {
 /// Frames as the engine sees them, sent once.
 #[derive(Debug)]
 pub(super) struct Sending {
-    memory: Arc<Shared>,
+    memory: Arc<SharedFrames>,
     owner: Owner,
     /// Octets not yet acknowledged.
     left: AtomicUsize,
@@ -91,7 +91,7 @@ impl fmt::Debug for Owner {
 
 impl Sending {
     /// The first `octets` octets of `memory`, sent by `owner`.
-    pub(super) fn new(memory: Arc<Shared>, owner: Owner, octets: usize) -> Self {
+    pub(super) fn new(memory: Arc<SharedFrames>, owner: Owner, octets: usize) -> Self {
         Self {
             memory,
             owner,

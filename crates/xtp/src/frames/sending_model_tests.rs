@@ -10,7 +10,7 @@ use xtp_engine::Frames;
 use xtp_io::FrameMemory;
 
 use super::testing::owners;
-use super::{Arc, Owner, Sending, Shared};
+use super::{Arc, Owner, Sending, SharedFrames};
 use crate::frames::{FrameBuffer, FrameBytes};
 
 const ROOM: usize = 32;
@@ -27,7 +27,7 @@ fn another_writes_nothing_once_it_was_lent() {
     let owners: [Owner; 2] = owners();
     loom::model(move || {
         let memory = FrameMemory::new(ROOM, PAYLOAD, 4 * PAYLOAD);
-        let memory = Arc::new(Shared::new(memory));
+        let memory = Arc::new(SharedFrames::new(memory));
         let drive = |owner: &Owner| {
             let (memory, owner) = (Arc::clone(&memory), owner.clone());
             move || {

@@ -3,7 +3,7 @@
 use xtp_engine::{ContextId, Engine, EngineConfig, Frames, OpenOptions, Time};
 use xtp_io::FrameMemory;
 
-use super::{Arc, Owner, Sending, Shared};
+use super::{Arc, Owner, Sending, SharedFrames};
 
 /// Names of different associations.
 pub(crate) fn owners<const COUNT: usize>() -> [Owner; COUNT] {
@@ -20,5 +20,5 @@ pub(crate) fn owners<const COUNT: usize>() -> [Owner; COUNT] {
 pub(crate) fn sent_once(memory: FrameMemory) -> std::sync::Arc<dyn Frames> {
     let octets = memory.octets();
     let [owner] = owners();
-    std::sync::Arc::new(Sending::new(Arc::new(Shared::new(memory)), owner, octets))
+    std::sync::Arc::new(Sending::new(Arc::new(SharedFrames::new(memory)), owner, octets))
 }

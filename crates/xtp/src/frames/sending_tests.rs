@@ -4,7 +4,7 @@ use xtp_engine::Frames;
 use xtp_io::FrameMemory;
 
 use super::testing::owners;
-use super::{Arc, Owner, Sending, Shared};
+use super::{Arc, Owner, Sending, SharedFrames};
 
 const ROOM: usize = 32;
 const PAYLOAD: usize = 1_440;
@@ -12,13 +12,13 @@ const PAYLOAD: usize = 1_440;
 const TOGETHER: usize = 44;
 
 /// Three blocks and a half.
-fn memory() -> Arc<Shared> {
+fn memory() -> Arc<SharedFrames> {
     let mut memory = FrameMemory::new(ROOM, PAYLOAD, PAYLOAD * TOGETHER * 7 / 2);
     memory.frames_mut(0).for_each(|frame| frame.fill(7));
-    Arc::new(Shared::new(memory))
+    Arc::new(SharedFrames::new(memory))
 }
 
-fn sending(memory: &Arc<Shared>, owner: &Owner) -> Sending {
+fn sending(memory: &Arc<SharedFrames>, owner: &Owner) -> Sending {
     let octets = memory.memory.octets();
     Sending::new(memory.clone(), owner.clone(), octets)
 }
@@ -102,7 +102,7 @@ fn another_association_writes_nothing_into_what_was_lent() {
 #[test]
 fn short_memory_is_not_lent() {
     let (memory, [owner]) = (FrameMemory::new(ROOM, 100, 1_000), owners());
-    let frames = sending(&Arc::new(Shared::new(memory)), &owner);
+    let frames = sending(&Arc::new(SharedFrames::new(memory)), &owner);
     assert!(!frames.lends());
     assert!(send(&frames, 0, 10).is_some());
     assert!(send(&frames, 0, 10).is_some());

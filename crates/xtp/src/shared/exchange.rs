@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use xtp_engine::{Expectation, Time};
 
-use super::{Shared, State};
+use super::{EndpointState, Shared};
 use crate::core::{Core, END_WAITS, Flusher};
 use crate::error::Result;
 
@@ -66,7 +66,7 @@ impl Shared {
     }
 
     /// Whether the last packet of a call may wait: nobody else drives the endpoint, and there is who sends it if no other call follows.
-    fn may_defer_end(&self, state: &mut State) -> bool {
+    fn may_defer_end(&self, state: &mut EndpointState) -> bool {
         if state.corks > 0 || state.is_shared() {
             return false;
         }

@@ -7,12 +7,12 @@ use xtp_engine::Time;
 use xtp_io::{RecvBatch, UdpSocket};
 
 use super::slept::Slept;
-use super::{Shared, State};
+use super::{EndpointState, Shared};
 use crate::carrier::Bed;
 use crate::wake::WITHOUT_WAKING;
 
 impl Shared {
-    pub(super) fn wake_driver(&self, state: &State) {
+    pub(super) fn wake_driver(&self, state: &EndpointState) {
         match &state.core.driver {
             Some(task) => task.wake_by_ref(),
             None => self.waker.wake(),
@@ -32,11 +32,11 @@ impl Shared {
     /// Sleeps on the socket, without the lock, not beyond the next timer.
     pub(super) fn sleep<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, EndpointState>,
         now: Time,
         until: Option<Time>,
         slept: Slept,
-    ) -> (MutexGuard<'a, State>, Slept) {
+    ) -> (MutexGuard<'a, EndpointState>, Slept) {
         // Once is enough for what comes soon; beyond, a sleep as long as it may be costs less.
         if slept == Slept::No
             && !self.waker.is_broken()
@@ -89,12 +89,12 @@ impl Shared {
     /// who may have a shortcut.
     fn receive_asleep<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, EndpointState>,
         now: Time,
         longest: Duration,
         mut batch: Box<RecvBatch>,
         alone: bool,
-    ) -> (MutexGuard<'a, State>, Slept) {
+    ) -> (MutexGuard<'a, EndpointState>, Slept) {
         state.driven = now;
         state.leader_sleeps_until(now + longest);
         let shortcut = match alone {
@@ -124,7 +124,12 @@ impl Shared {
 
     /// Rests while a caller sleeps on the socket, which needs no other; false, and nothing done, if none does, or none did in the same
     /// sleep when `seen` was noted: telling a driver of the end of each short sleep would cost more than the sleeps.
-    pub(crate) fn rest(&self, mut state: MutexGuard<'_, State>, seen: &mut u64, longest: Duration) -> bool {
+    pub(crate) fn rest(
+        &self,
+        mut state: MutexGuard<'_, EndpointState>,
+        seen: &mut u64,
+        longest: Duration,
+    ) -> bool {
         let before = std::mem::replace(seen, state.leader_sleep);
         if state.leader_sleeps.is_none() || before != *seen {
             return false;

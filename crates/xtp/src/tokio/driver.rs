@@ -22,7 +22,7 @@ const ROUNDS: usize = 16;
 const FAR: Duration = Duration::from_secs(365 * 24 * 3_600);
 
 /// What ended a sleep of the driver.
-enum Event {
+enum DriverWakeup {
     /// The socket has something.
     Socket(io::Result<Ready>),
     /// A group's socket has something.
@@ -68,11 +68,11 @@ impl Drive {
         let mut timer = pin!(sleep_until(Instant::now() + FAR));
         loop {
             match self.sleep(timer.as_mut()).await {
-                Event::Over => return,
-                Event::Timer => {}
-                Event::Group => self.take_groups().await,
-                Event::Socket(Ok(ready)) => self.take(ready).await,
-                Event::Socket(Err(error)) => {
+                DriverWakeup::Over => return,
+                DriverWakeup::Timer => {}
+                DriverWakeup::Group => self.take_groups().await,
+                DriverWakeup::Socket(Ok(ready)) => self.take(ready).await,
+                DriverWakeup::Socket(Err(error)) => {
                     tracing::error!(%error, "the runtime no longer watches the socket");
                     return;
                 }
@@ -82,7 +82,7 @@ impl Drive {
 
     /// Sleeps until the socket has something, a timer is due, or there is nothing left to do. A command of another
     /// task that makes a timer due earlier wakes this one, which then looks anew.
-    async fn sleep(&mut self, mut timer: Pin<&mut Sleep>) -> Event {
+    async fn sleep(&mut self, mut timer: Pin<&mut Sleep>) -> DriverWakeup {
         let Self {
             shared,
             socket,
@@ -94,23 +94,23 @@ impl Drive {
         poll_fn(|context| {
             let (deadline, now) = turn(shared, context);
             if is_over(shared, ending) {
-                return Poll::Ready(Event::Over);
+                return Poll::Ready(DriverWakeup::Over);
             }
             if let Poll::Ready(outcome) = ready.as_mut().poll(context) {
-                return Poll::Ready(Event::Socket(outcome));
+                return Poll::Ready(DriverWakeup::Socket(outcome));
             }
             follow(shared, known, groups);
             if groups
                 .iter()
                 .any(|group| group.poll_recv_ready(context).is_ready())
             {
-                return Poll::Ready(Event::Group);
+                return Poll::Ready(DriverWakeup::Group);
             }
             let end = ending.map(|begun| begun + shared.config.linger);
             let next = deadline.into_iter().chain(end).min();
             let span = next.map_or(FAR, |at| at.since(now).min(FAR));
             timer.as_mut().reset(Instant::now() + span);
-            timer.as_mut().poll(context).map(|()| Event::Timer)
+            timer.as_mut().poll(context).map(|()| DriverWakeup::Timer)
         })
         .await
     }

@@ -17,7 +17,7 @@ use crate::chunk::{CHUNK, Chunk};
 use crate::core::{Core, group};
 use crate::error::Result;
 use crate::group::{CastOptions, JoinOptions};
-use crate::party::{Party, well};
+use crate::group_handle::{GroupHandle, well};
 use crate::stream::refuse_empty;
 
 impl Endpoint {
@@ -90,7 +90,7 @@ impl GroupListener {
     pub async fn accept(&self) -> Result<Subscription> {
         let accepted = self
             .inner
-            .party()
+            .handle()
             .ask(|core, _, id| group::accept(core, id))
             .await?;
         let inner = self.inner.subscription(accepted);
@@ -98,7 +98,7 @@ impl GroupListener {
     }
 }
 
-impl Party {
+impl GroupHandle {
     /// Asks once for a task, which is woken by what happens to this party.
     fn poll<T>(
         &self,
@@ -148,8 +148,8 @@ impl Cast {
     /// # Errors
     /// As [`crate::Cast::wait_started`].
     pub async fn wait_started(&self) -> Result<()> {
-        let party = self.inner.party();
-        party.ask(|core, _, id| group::started(core, id)).await
+        let handle = self.inner.handle();
+        handle.ask(|core, _, id| group::started(core, id)).await
     }
 
     /// Sends all of `data` without copying it; waits for room. Cancelling it sends a prefix.
@@ -161,8 +161,8 @@ impl Cast {
         if data.is_empty() {
             return Ok(());
         }
-        let party = self.inner.party();
-        party
+        let handle = self.inner.handle();
+        handle
             .ask(move |core, now, id| group::send(core, now, id, &mut data, false))
             .await
     }
@@ -174,8 +174,8 @@ impl Cast {
     pub async fn send_message(&self, data: impl Into<Bytes>) -> Result<()> {
         let mut data = data.into();
         refuse_empty(data.len())?;
-        let party = self.inner.party();
-        party
+        let handle = self.inner.handle();
+        handle
             .ask(move |core, now, id| group::send(core, now, id, &mut data, true))
             .await
     }
@@ -185,8 +185,8 @@ impl Cast {
     /// # Errors
     /// As [`crate::Cast::tag`].
     pub async fn tag(&self, tag: u64) -> Result<()> {
-        let party = self.inner.party();
-        party
+        let handle = self.inner.handle();
+        handle
             .ask(move |core, now, id| group::tag(core, now, id, tag))
             .await
     }
@@ -212,7 +212,7 @@ impl Cast {
     /// # Errors
     /// As [`crate::Cast::event`].
     pub async fn event(&self) -> Result<Option<GroupEvent>> {
-        self.inner.party().news().await
+        self.inner.handle().news().await
     }
 
     /// Ends the stream and waits until every member has everything or is given up. Cancel-safe: the stream ends all the same.
@@ -225,7 +225,7 @@ impl Cast {
     }
 
     async fn confirmed(&self) -> Result<Vec<MemberReport>> {
-        self.inner.party().ended().await?;
+        self.inner.handle().ended().await?;
         self.members()
     }
 }
@@ -237,8 +237,8 @@ impl AsyncWrite for Cast {
             return Poll::Ready(Ok(0));
         }
         let mut data = Bytes::copy_from_slice(&octets[..octets.len().min(PIECE)]);
-        let party = self.inner.party();
-        party
+        let handle = self.inner.handle();
+        handle
             .poll(context, |core, now, id| group::write(core, now, id, &mut data))
             .map_err(io::Error::from)
     }
@@ -270,8 +270,8 @@ impl Subscription {
     /// # Errors
     /// As [`crate::Subscription::transmitter`].
     pub async fn transmitter(&self) -> Result<SocketAddr> {
-        let party = self.inner.party();
-        party.ask(|core, _, id| group::found(core, id)).await
+        let handle = self.inner.handle();
+        handle.ask(|core, _, id| group::found(core, id)).await
     }
 
     /// Waits for the next item of the stream; `None` at the end. Cancel-safe.
@@ -287,8 +287,8 @@ impl Subscription {
     /// # Errors
     /// As [`crate::Subscription::recv_chunk_within`].
     pub async fn recv_chunk_within(&self, max: usize) -> Result<Option<Chunk>> {
-        let party = self.inner.party();
-        party
+        let handle = self.inner.handle();
+        handle
             .ask(move |core, now, id| group::chunk(core, now, id, max))
             .await
     }
@@ -298,9 +298,9 @@ impl Subscription {
     /// # Errors
     /// As [`crate::Subscription::recv_message`].
     pub async fn recv_message(&self) -> Result<Option<Bytes>> {
-        let party = self.inner.party();
-        let limit = party.shared().config.message_limit;
-        party
+        let handle = self.inner.handle();
+        let limit = handle.shared().config.message_limit;
+        handle
             .ask(move |core, now, id| group::message(core, now, id, limit))
             .await
     }
@@ -334,7 +334,7 @@ impl Subscription {
     /// # Errors
     /// As [`crate::Subscription::event`].
     pub async fn event(&self) -> Result<Option<GroupEvent>> {
-        self.inner.party().news().await
+        self.inner.handle().news().await
     }
 
     /// Whether the whole stream is here, read or not.
@@ -347,7 +347,7 @@ impl Subscription {
     /// # Errors
     /// As [`crate::Subscription::close`].
     pub async fn close(&self) -> Result<()> {
-        self.inner.party().ended().await
+        self.inner.handle().ended().await
     }
 }
 
@@ -357,8 +357,8 @@ impl AsyncRead for Subscription {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let party = self.inner.party();
-        party
+        let handle = self.inner.handle();
+        handle
             .poll(context, |core, now, id| {
                 group::read(core, now, id, buffer.initialize_unfilled())
             })

@@ -10,7 +10,7 @@ use xtp_engine::Time;
 
 use super::stream::Stream;
 use super::within;
-use crate::core::{Accepted, Arrived, Core, arrivals, ops};
+use crate::core::{Accepted, ArrivalOutcome, Core, arrivals, ops};
 use crate::error::{Error, Result};
 
 /// Takes associations for one service number. See [`crate::Listener`].
@@ -85,8 +85,8 @@ impl Listener {
             .ask(|core, now| arrivals::arrived(core, now, id, terms))
             .await?;
         Ok(match arrived {
-            Arrived::Message(accepted, message) => Arrival::Message(message, self.incoming(accepted)),
-            Arrived::Failed(peer, error) => Arrival::Failed(peer, error),
+            ArrivalOutcome::Message(accepted, message) => Arrival::Message(message, self.incoming(accepted)),
+            ArrivalOutcome::Failed(peer, error) => Arrival::Failed(peer, error),
         })
     }
 

@@ -12,13 +12,13 @@ use super::endpoint::Endpoint;
 use super::stream::Stream;
 use super::within;
 use crate::error::{Error, Result};
-use crate::race::{Candidate, Race};
+use crate::race::{ConnectionAttempt, Race};
 use crate::reach::Attempts;
 use crate::resolve::Destinations;
 
 impl Race {
     /// As [`run`](Race::run). Dropping the future aborts what was begun.
-    async fn drive(&mut self, what: &'static str, timeout: Option<Duration>) -> Result<Candidate> {
+    async fn drive(&mut self, what: &'static str, timeout: Option<Duration>) -> Result<ConnectionAttempt> {
         let shared = Arc::clone(self.shared());
         within(what, timeout, async {
             loop {

@@ -12,7 +12,7 @@ use crate::config::Wait;
 
 /// A way of waiting.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum WaitMethod {
     /// Polls, and keeps the core meanwhile.
     Look,
     /// Sleeps in the kernel until something comes.
@@ -114,12 +114,12 @@ impl Ledger {
     }
 
     /// The way of a wait that begins, for which a rest would be so long.
-    pub(super) fn way(&self, rest: Duration) -> Way {
+    pub(super) fn way(&self, rest: Duration) -> WaitMethod {
         let gathers = self.time > 0 && nanos(rest) * self.datagrams >= GATHERS * PARTS * self.time;
         match self.looks() {
-            _ if gathers && self.policy != Wait::Spin => Way::Rest,
-            true => Way::Look,
-            false => Way::Sleep,
+            _ if gathers && self.policy != Wait::Spin => WaitMethod::Rest,
+            true => WaitMethod::Look,
+            false => WaitMethod::Sleep,
         }
     }
 

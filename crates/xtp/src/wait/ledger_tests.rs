@@ -34,7 +34,7 @@ fn sleeps(ledger: &mut Ledger, took: Duration) -> u32 {
 
 #[test]
 fn policies_that_are_no_choice_learn_nothing() {
-    for (policy, way) in [(Wait::Block, Way::Sleep), (Wait::Spin, Way::Look)] {
+    for (policy, way) in [(Wait::Block, WaitMethod::Sleep), (Wait::Spin, WaitMethod::Look)] {
         let mut ledger = Ledger::new(policy);
         for span in [1, 10_000, 1, 10_000] {
             let took = Duration::from_micros(span);
@@ -236,13 +236,17 @@ fn a_rest_has_to_gather() {
             for _ in 0..100 {
                 ledger.ended(Duration::from_micros(took), NO, datagrams);
             }
-            assert_eq!(ledger.way(rest) == Way::Rest, gathers, "{datagrams} in {took} us");
-            assert_ne!(ledger.way(Duration::ZERO), Way::Rest);
+            assert_eq!(
+                ledger.way(rest) == WaitMethod::Rest,
+                gathers,
+                "{datagrams} in {took} us"
+            );
+            assert_ne!(ledger.way(Duration::ZERO), WaitMethod::Rest);
         }
     }
     assert_ne!(
         adaptive().way(Duration::from_secs(1)),
-        Way::Rest,
+        WaitMethod::Rest,
         "nothing is known"
     );
 }

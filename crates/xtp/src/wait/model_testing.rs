@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use xtp_engine::Time;
 
-use super::{Ledger, Outlook, Step, Waiting};
+use super::{Ledger, OngoingWait, Outlook, Step};
 use crate::config::Wait;
 
 /// Ticks of a slice, of waking on an idle core and on a busy one, of a message on its way, and of what a party does with one.
@@ -30,11 +30,11 @@ enum Doing {
     Computing,
     /// For so many ticks, before it sends.
     Working(u64),
-    Waiting(Waiting),
+    Waiting(OngoingWait),
     /// The core is given away between two looks, since then.
-    Giving(Waiting, u64),
+    Giving(OngoingWait, u64),
     /// Until a message comes or this moment, after which it goes on waiting.
-    Away(Waiting, Option<u64>),
+    Away(OngoingWait, Option<u64>),
 }
 
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl Host {
             times: Vec::new(),
             began: 0,
         };
-        let waits = |_| task(Doing::Waiting(Waiting::new(Time::ZERO, None)));
+        let waits = |_| task(Doing::Waiting(OngoingWait::new(Time::ZERO, None)));
         let mut tasks: Vec<Task> = (0..parties).map(waits).collect();
         for pair in 0..parties / 2 {
             tasks[2 * pair].doing = Doing::Working(WORK);
@@ -190,7 +190,7 @@ impl Host {
             Doing::Computing | Doing::Giving(..) | Doing::Away(..) => {}
             Doing::Working(left @ 2..) => *left -= 1,
             Doing::Working(_) => {
-                task.doing = Doing::Waiting(Waiting::new(at(now), None));
+                task.doing = Doing::Waiting(OngoingWait::new(at(now), None));
                 task.began = now;
                 self.tasks[number ^ 1].mail = Some(now + FLIGHT);
             }

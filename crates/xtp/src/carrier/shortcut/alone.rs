@@ -7,12 +7,12 @@ use xtp_io::Shortcut;
 
 use super::bed::Bed;
 use super::row::in_a_row;
-use super::{Serves, Use};
+use super::{Serves, ShortcutUse};
 
 /// Sleeps in a shortcut of which one looks at the socket itself first.
 const BESIDE: u32 = 32;
 
-impl Use {
+impl ShortcutUse {
     /// Somebody is about to sleep for an answer of `peer`, and nothing else is expected of anybody.
     pub(in crate::carrier) fn lie_down(&mut self, peer: SocketAddr) -> Bed {
         let sleeps = in_a_row(&mut self.alone.sleeps, peer);

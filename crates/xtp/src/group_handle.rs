@@ -1,4 +1,4 @@
-//! A party of a group in the hands of a program: what transmitters and receivers have in common.
+//! A transmitter or receiver of a group in the hands of a program: what transmitters and receivers have in common.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use std::time::Duration;
 use xtp_engine::Time;
 use xtp_engine::group::{GroupClose, GroupEvent, GroupId};
 
-use crate::core::{Core, Source, group};
+use crate::core::{Core, PollSource, group};
 use crate::error::{Error, Result};
 use crate::limit::TimeLimit;
 use crate::shared::Handle;
 
 /// One transmitter or receiver, which leaves its group when it is dropped.
-pub(crate) struct Party {
+pub(crate) struct GroupHandle {
     shared: Arc<Handle>,
     id: GroupId,
     limit: TimeLimit,
 }
 
-impl Party {
+impl GroupHandle {
     pub(crate) fn new(shared: Arc<Handle>, id: GroupId) -> Self {
         Self {
             shared,
@@ -39,8 +39,8 @@ impl Party {
     }
 
     /// What a set watches.
-    pub(crate) fn source(&self) -> Source {
-        Source::Group(self.id)
+    pub(crate) fn source(&self) -> PollSource {
+        PollSource::Group(self.id)
     }
 
     pub(crate) fn number(&self) -> u64 {
@@ -121,7 +121,7 @@ pub(crate) fn well(reason: GroupClose) -> Result<()> {
     }
 }
 
-impl Drop for Party {
+impl Drop for GroupHandle {
     fn drop(&mut self) {
         self.shared.command(|core, now| core.release_group(now, self.id));
     }

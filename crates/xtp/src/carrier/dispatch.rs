@@ -5,13 +5,13 @@ use std::io::{self, IoSlice};
 use xtp_engine::{FramedRun, HeaderRun, Piece, Train, TransmitBatch};
 use xtp_io::{SendOutcome, TrafficClass, UdpSocket};
 
-use super::shortcut::Use;
+use super::shortcut::ShortcutUse;
 use crate::capture::Trace;
 
 /// What a train leaves by.
-pub(super) struct Way<'a> {
+pub(super) struct TrainDispatch<'a> {
     pub(super) socket: &'a UdpSocket,
-    pub(super) shortcut: &'a mut Use,
+    pub(super) shortcut: &'a mut ShortcutUse,
     pub(super) class: TrafficClass,
     pub(super) trace: Option<&'a Trace>,
     pub(super) train: &'a Train,
@@ -19,7 +19,7 @@ pub(super) struct Way<'a> {
     pub(super) first: usize,
 }
 
-impl Way<'_> {
+impl TrainDispatch<'_> {
     /// Sends it without a copy; false, and nothing done, if that cannot be. Whoever has the memory keeps it as it is.
     pub(super) fn lend(&mut self, octets: &[u8]) -> bool {
         self.first == 0
