@@ -9,6 +9,7 @@ mod leftovers;
 mod manifests;
 mod mask;
 mod methods;
+mod names;
 mod packets;
 mod purity;
 pub(crate) mod source;
@@ -81,6 +82,7 @@ fn check(files: &[Source]) -> Vec<Finding> {
     citations::check(files, &mut findings);
     cycles::check(files, &tests, &mut findings);
     methods::check(files, &tests, &mut findings);
+    names::check(files, &tests, &mut findings);
     findings.sort();
     findings
 }
