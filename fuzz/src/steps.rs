@@ -214,7 +214,7 @@ fn command(pair: &mut Pair, end: usize, id: ContextId, choices: &mut Choices<'_>
     match choices.index(15) {
         0 => drop(engine.command().close_writer(now, id)),
         1 => drop(engine.command().close_reader(now, id)),
-        2 => drop(engine.abort(now, id)),
+        2 => drop(engine.command().abort(now, id)),
         3 => {
             let _ = engine.command().release(now, id);
             pair.known[end].retain(|known| *known != id);

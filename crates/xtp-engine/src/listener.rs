@@ -20,7 +20,7 @@ pub(crate) use unproved::{Full, Place};
 
 /// Why no listener takes a FIRST.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum ListenRefusal {
     /// Nobody listens on this service number.
     NoListener,
     /// An option that is required is missing, one that is refused is set, or one nobody would honour.
@@ -29,7 +29,7 @@ pub(crate) enum Refusal {
     ServiceRefused,
 }
 
-impl Refusal {
+impl ListenRefusal {
     /// The val of the DIAG with code 1 (§1.9).
     pub(crate) const fn diag_value(self) -> u32 {
         match self {
@@ -41,7 +41,7 @@ impl Refusal {
 }
 
 /// One listener.
-pub(crate) struct Listener {
+pub(crate) struct ListenerEntry {
     pub(crate) options: ListenOptions,
     /// Those of the associations accepted, shared with those that have no context.
     pub(crate) tuning: Arc<Tuning>,
@@ -54,7 +54,7 @@ pub(crate) struct Listener {
 /// The listeners of an engine.
 pub(crate) struct Listeners {
     hash: KeyedState,
-    by_id: BTreeMap<u32, Listener>,
+    by_id: BTreeMap<u32, ListenerEntry>,
     by_port: BTreeMap<Option<u16>, ListenerId>,
     next: u32,
 }
@@ -122,7 +122,7 @@ impl Listeners {
             Proved::new(options.backlog, self.hash),
             Unproved::new(options.backlog, self.hash),
         );
-        let listener = Listener {
+        let listener = ListenerEntry {
             tuning: Arc::new(options.tuning.clone()),
             options,
             proved,
@@ -146,7 +146,7 @@ impl Listeners {
     }
 
     /// The listener with this identifier.
-    pub(crate) fn get(&self, id: ListenerId) -> Option<&Listener> {
+    pub(crate) fn get(&self, id: ListenerId) -> Option<&ListenerEntry> {
         self.by_id.get(&id.0)
     }
 
@@ -156,13 +156,18 @@ impl Listeners {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoListener`] or [`Refusal::ServiceRefused`].
-    pub(crate) fn find(&self, domain: u8, port: Option<u16>, service: u8) -> Result<ListenerId, Refusal> {
+    /// [`ListenRefusal::NoListener`] or [`ListenRefusal::ServiceRefused`].
+    pub(crate) fn find(
+        &self,
+        domain: u8,
+        port: Option<u16>,
+        service: u8,
+    ) -> Result<ListenerId, ListenRefusal> {
         if domain != NATIVE_DOMAIN {
-            return Err(Refusal::NoListener);
+            return Err(ListenRefusal::NoListener);
         }
         let (exact, wildcard) = (port.map(Some), Some(None));
-        let mut refusal = Refusal::NoListener;
+        let mut refusal = ListenRefusal::NoListener;
         for port in [exact, wildcard].into_iter().flatten() {
             let Some(id) = self.by_port.get(&port) else {
                 continue;
@@ -170,7 +175,7 @@ impl Listeners {
             if self.get(*id).is_some_and(|listener| listener.serves(service)) {
                 return Ok(*id);
             }
-            refusal = Refusal::ServiceRefused;
+            refusal = ListenRefusal::ServiceRefused;
         }
         Err(refusal)
     }
@@ -179,13 +184,13 @@ impl Listeners {
     ///
     /// # Errors
     ///
-    /// [`Refusal::OptionsRefused`], or [`Refusal::NoListener`] for an unknown identifier.
-    pub(crate) fn check(&self, id: ListenerId, bits: Options) -> Result<(), Refusal> {
-        let listener = self.get(id).ok_or(Refusal::NoListener)?;
+    /// [`ListenRefusal::OptionsRefused`], or [`ListenRefusal::NoListener`] for an unknown identifier.
+    pub(crate) fn check(&self, id: ListenerId, bits: Options) -> Result<(), ListenRefusal> {
+        let listener = self.get(id).ok_or(ListenRefusal::NoListener)?;
         let options = &listener.options;
         let reserves_nothing = bits.contains(Options::RES) && !options.tuning.posts;
         if !bits.contains(options.required) || bits.intersects(options.refused) || reserves_nothing {
-            return Err(Refusal::OptionsRefused);
+            return Err(ListenRefusal::OptionsRefused);
         }
         Ok(())
     }
@@ -259,7 +264,7 @@ impl Listeners {
     }
 }
 
-impl Listener {
+impl ListenerEntry {
     /// Services above 31 have no bit of their own: only a listener for all services takes them.
     fn serves(&self, service: u8) -> bool {
         match 1_u32.checked_shl(u32::from(service)) {

@@ -4,7 +4,7 @@ use xtp_wire::Options;
 
 use core::net::IpAddr;
 
-use super::{Full, Listeners, Refusal};
+use super::{Full, ListenRefusal, Listeners};
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::ListenOptions;
@@ -34,11 +34,11 @@ fn the_exact_number_goes_before_the_wildcard() {
     );
     assert_eq!(
         listeners.find(1, Some(7), 3),
-        Err(Refusal::NoListener),
+        Err(ListenRefusal::NoListener),
         "another domain"
     );
     assert!(listeners.remove(wild).is_ok());
-    assert_eq!(listeners.find(0, None, 3), Err(Refusal::NoListener));
+    assert_eq!(listeners.find(0, None, 3), Err(ListenRefusal::NoListener));
     assert_eq!(listeners.find(0, Some(7), 3), Ok(echo));
 }
 
@@ -47,10 +47,10 @@ fn services_are_matched_by_bit() {
     let mut listeners = listeners();
     let calls = listeners.add(serving(10, 1 << 3)).expect("free");
     assert_eq!(listeners.find(0, Some(10), 3), Ok(calls));
-    assert_eq!(listeners.find(0, Some(10), 4), Err(Refusal::ServiceRefused));
+    assert_eq!(listeners.find(0, Some(10), 4), Err(ListenRefusal::ServiceRefused));
     assert_eq!(
         listeners.find(0, Some(10), 35),
-        Err(Refusal::ServiceRefused),
+        Err(ListenRefusal::ServiceRefused),
         "no bit of its own"
     );
     let rest = listeners.add(ListenOptions::wildcard()).expect("free");
@@ -98,7 +98,7 @@ fn options_that_refuse_everything_are_errors() {
     for options in [serving(1, 0), both, none] {
         assert!(matches!(listeners.add(options), Err(Error::InvalidOption(_))));
     }
-    assert_eq!(listeners.find(0, Some(1), 4), Err(Refusal::NoListener));
+    assert_eq!(listeners.find(0, Some(1), 4), Err(ListenRefusal::NoListener));
 }
 
 #[test]
@@ -113,10 +113,13 @@ fn option_bits_are_required_and_refused() {
     let id = listeners.add(options).expect("free");
     assert_eq!(listeners.check(id, required), Ok(()));
     assert_eq!(listeners.check(id, required | Options::EOM), Ok(()));
-    assert_eq!(listeners.check(id, Options::SREQ), Err(Refusal::OptionsRefused));
+    assert_eq!(
+        listeners.check(id, Options::SREQ),
+        Err(ListenRefusal::OptionsRefused)
+    );
     assert_eq!(
         listeners.check(id, required | Options::NOERR),
-        Err(Refusal::OptionsRefused)
+        Err(ListenRefusal::OptionsRefused)
     );
 }
 

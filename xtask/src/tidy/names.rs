@@ -45,17 +45,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Names that still are defined twice, in or with the engine. A name leaves the list when it is defined once.
-const NOT_YET: &[&str] = &[
-    "Answer", "Arrival", "Awaited", "Body", "Chunk", "Incoming", "Listener", "Mark", "Next", "Parts", "Past",
-    "Place", "Reader", "Refusal", "Retained", "Slab", "Stage", "State", "Status", "Waiting", "Writer",
-];
-
 pub(super) fn check(files: &[Source], tests: &HashSet<String>, findings: &mut Vec<Finding>) {
-    check_with(files, tests, NOT_YET, findings);
-}
-
-fn check_with(files: &[Source], tests: &HashSet<String>, not_yet: &[&str], findings: &mut Vec<Finding>) {
     let mut places: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();
     for file in files.iter().filter(|file| is_product(file, tests)) {
         for (line, name) in definitions(file) {
@@ -74,16 +64,10 @@ fn check_with(files: &[Source], tests: &HashSet<String>, not_yet: &[&str], findi
                 .iter()
                 .any(|(except, file, _)| except == name && file == path)
         });
-        let waits = not_yet.contains(name);
-        if places.len() > 1 && !waits {
-            for (path, line) in &places[1..] {
-                let (other, at) = places[0];
-                let message = format!("`{name}` is defined in {other}:{at} too: give each a name of its own");
-                findings.push(Finding::new(path, *line, message));
-            }
-        } else if places.len() == 1 && waits {
-            let message = format!("`{name}` is defined once: take it off NOT_YET in xtask/src/tidy/names.rs");
-            findings.push(Finding::new(places[0].0, places[0].1, message));
+        for (path, line) in places.iter().skip(1) {
+            let (other, at) = places[0];
+            let message = format!("`{name}` is defined in {other}:{at} too: give each a name of its own");
+            findings.push(Finding::new(path, *line, message));
         }
     }
 }

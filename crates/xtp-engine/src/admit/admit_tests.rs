@@ -7,7 +7,7 @@ use core::time::Duration;
 use bytes::Bytes;
 use xtp_wire::ClientId;
 
-use super::{Answer, AtMostOnce, Incoming, Tombstone, Verdict};
+use super::{AtMostOnce, IncomingPacket, Tombstone, TombstoneAnswer, Verdict};
 use crate::config::{EngineConfig, Started};
 use crate::time_wait::TimeWait;
 use xtp_core::time::Time;
@@ -303,7 +303,7 @@ fn after_a_nat_rebinding_it_is_known_but_gets_no_data() {
         "while it is open"
     );
     end(&mut memory, 1, first);
-    let packet = Incoming {
+    let packet = IncomingPacket {
         first: Some(first.key),
         asks_delivery: false,
         sync: 2,
@@ -312,14 +312,13 @@ fn after_a_nat_rebinding_it_is_known_but_gets_no_data() {
     let Verdict::Replay(found) = judge(&mut memory, rebound) else {
         panic!("its key is known")
     };
-    assert!(matches!(memory.answer(at(10), found, packet), Answer::Control(_)));
+    let unproved = memory.answer(at(10), found, packet);
+    assert!(matches!(unproved, TombstoneAnswer::Control(_)));
     let Verdict::Replay(found) = judge(&mut memory, first) else {
         panic!("its key is known")
     };
-    assert!(matches!(
-        memory.answer(at(20), found, packet),
-        Answer::Cached(_, _)
-    ));
+    let proved = memory.answer(at(20), found, packet);
+    assert!(matches!(proved, TombstoneAnswer::Cached(_, _)));
 }
 
 #[test]

@@ -13,13 +13,13 @@ struct Node<T> {
     value: Option<T>,
 }
 
-struct Chunk<T> {
+struct ListChunk<T> {
     nodes: Vec<Node<T>>,
     free: u32,
     len: usize,
 }
 
-impl<T> Chunk<T> {
+impl<T> ListChunk<T> {
     const fn new() -> Self {
         Self {
             nodes: Vec::new(),
@@ -62,19 +62,19 @@ impl<T> Chunk<T> {
 }
 
 /// The slots. A slot number stays valid until its value is removed, and is then used again.
-pub(super) struct Slab<T> {
+pub(super) struct ListSlab<T> {
     /// The first chunk, apart: where there is no flood, it is the only one.
-    first: Chunk<T>,
-    others: Vec<Chunk<T>>,
+    first: ListChunk<T>,
+    others: Vec<ListChunk<T>>,
     /// Of the others, none before this one has room: the first that has is filled first, so that those behind it empty.
     roomy: usize,
     len: usize,
 }
 
-impl<T> Slab<T> {
+impl<T> ListSlab<T> {
     pub(super) const fn new() -> Self {
         Self {
-            first: Chunk::new(),
+            first: ListChunk::new(),
             others: Vec::new(),
             roomy: 0,
             len: 0,
@@ -103,12 +103,12 @@ impl<T> Slab<T> {
     }
 
     fn insert_elsewhere(&mut self, value: T) -> u32 {
-        let full = |chunk: &Chunk<T>| chunk.len == CHUNK;
+        let full = |chunk: &ListChunk<T>| chunk.len == CHUNK;
         while self.others.get(self.roomy).is_some_and(full) {
             self.roomy += 1;
         }
         if self.roomy == self.others.len() {
-            self.others.push(Chunk::new());
+            self.others.push(ListChunk::new());
         }
         // Every table built on this has a limit far below 2^32.
         ((self.roomy + 1) * CHUNK) as u32 + self.others[self.roomy].insert(value)
@@ -153,7 +153,7 @@ impl<T> Slab<T> {
         let chunk = self.others.get_mut(place)?;
         let value = chunk.remove(slot % CHUNK)?;
         if chunk.len == 0 {
-            *chunk = Chunk::new();
+            *chunk = ListChunk::new();
             while self.others.last().is_some_and(|last| last.len == 0) {
                 self.others.pop();
             }
@@ -196,7 +196,7 @@ impl<T> Slab<T> {
     }
 }
 
-/// A chain through a [`Slab`], oldest first.
+/// A chain through a [`ListSlab`], oldest first.
 pub(super) struct List {
     head: u32,
     tail: u32,

@@ -1,8 +1,8 @@
 //! Order and reuse of slots.
 
-use super::{List, Slab};
+use super::{List, ListSlab};
 
-fn order(slab: &mut Slab<char>, list: &mut List) -> String {
+fn order(slab: &mut ListSlab<char>, list: &mut List) -> String {
     let mut found = String::new();
     while let Some(slot) = list.front() {
         slab.unlink(list, slot);
@@ -13,7 +13,7 @@ fn order(slab: &mut Slab<char>, list: &mut List) -> String {
 
 #[test]
 fn a_list_keeps_its_order_through_removals_anywhere() {
-    let (mut slab, mut list) = (Slab::new(), List::new());
+    let (mut slab, mut list) = (ListSlab::new(), List::new());
     let slots: Vec<u32> = "abcdef".chars().map(|c| slab.insert(c)).collect();
     for slot in &slots {
         slab.push_back(&mut list, *slot);
@@ -30,7 +30,7 @@ fn a_list_keeps_its_order_through_removals_anywhere() {
 
 #[test]
 fn slots_are_used_again() {
-    let mut slab = Slab::new();
+    let mut slab = ListSlab::new();
     let (a, b) = (slab.insert('a'), slab.insert('b'));
     assert_eq!(slab.remove(a), Some('a'));
     assert_eq!(slab.remove(a), None);
@@ -45,7 +45,7 @@ fn slots_are_used_again() {
 
 #[test]
 fn what_a_flood_filled_is_given_back() {
-    let mut slab = Slab::new();
+    let mut slab = ListSlab::new();
     let early: Vec<u32> = (0..10).map(|value| slab.insert(value)).collect();
     let flood: Vec<u32> = (0..100_000).map(|value| slab.insert(value)).collect();
     assert!(slab.capacity() >= 100_010);

@@ -3,7 +3,7 @@
 use core::cell::Cell;
 use core::hash::Hash;
 
-use super::list::{List, Slab};
+use super::list::{List, ListSlab};
 use xtp_core::hash::{KeyedMap, KeyedState, give_back};
 
 /// At most `capacity` entries; one more pushes out the one not used for longest.
@@ -11,7 +11,7 @@ pub(super) struct Lru<K, V> {
     map: KeyedMap<K, u32>,
     /// Found last: who comes mostly comes again.
     recent: Cell<Option<(K, u32)>>,
-    slab: Slab<(K, V)>,
+    slab: ListSlab<(K, V)>,
     order: List,
     capacity: usize,
 }
@@ -22,7 +22,7 @@ impl<K: Copy + Eq + Hash, V> Lru<K, V> {
         Self {
             map: KeyedMap::with_hasher(state),
             recent: Cell::new(None),
-            slab: Slab::new(),
+            slab: ListSlab::new(),
             order: List::new(),
             capacity,
         }

@@ -23,7 +23,7 @@ pub(crate) use instance::{AgeRefusal, Instance};
 pub(crate) use pressure::{Credentials, Decision, Pressure};
 pub(crate) use shedding::Shedding;
 pub(crate) use token::TokenMint;
-pub(crate) use tombstone::{Answer, Incoming, Tombstone, TombstoneRef};
+pub(crate) use tombstone::{IncomingPacket, Tombstone, TombstoneAnswer, TombstoneRef};
 pub(crate) use validated::Validated;
 
 use crate::config::EngineConfig;
@@ -299,7 +299,7 @@ impl AtMostOnce {
     }
 
     /// What to answer to a packet without END for a tombstone; restarts its life if there is an answer.
-    pub(crate) fn answer(&mut self, now: Time, at: TombstoneRef, packet: Incoming) -> Answer {
+    pub(crate) fn answer(&mut self, now: Time, at: TombstoneRef, packet: IncomingPacket) -> TombstoneAnswer {
         let now = self.advance(now);
         if let Some(record) = self.table.get(at.slot)
             && record.n != 0

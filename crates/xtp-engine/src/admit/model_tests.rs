@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use xtp_wire::ClientId;
 
-use super::{Answer, AtMostOnce, Incoming, Tombstone, Verdict};
+use super::{AtMostOnce, IncomingPacket, Tombstone, TombstoneAnswer, Verdict};
 use crate::config::{EngineConfig, Started};
 use crate::time_wait::TimeWait;
 use xtp_core::time::Time;
@@ -545,13 +545,13 @@ impl Pair {
                 self.naive.accept(first, bucket);
             }
             Verdict::Replay(found) => {
-                let packet = Incoming {
+                let packet = IncomingPacket {
                     first: Some(key),
                     asks_delivery: false,
                     sync: 1,
                     octets: 100,
                 };
-                let answered = self.memory.answer(now, found, packet) != Answer::Silence;
+                let answered = self.memory.answer(now, found, packet) != TombstoneAnswer::Silence;
                 prop_assert_eq!(answered, self.naive.answer(first));
             }
             _ => {}

@@ -10,7 +10,7 @@ use core::time::Duration;
 use bytes::Bytes;
 use xtp_wire::{Key, Options};
 
-use super::list::{List, Slab};
+use super::list::{List, ListSlab};
 use super::lru::Lru;
 use super::sooner;
 use crate::time_wait::{FINAL_OCTETS, TimeWait};
@@ -73,7 +73,7 @@ pub(crate) struct TombstoneRef {
 
 /// What came in for a tombstone.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct IncomingPacket {
     /// The key of a repeated FIRST, which gets the cached response only if it is the tombstone's; `None` for other packets.
     pub(crate) first: Option<u64>,
     /// It asks whether all of the stream was taken.
@@ -86,7 +86,7 @@ pub(crate) struct Incoming {
 
 /// What a tombstone says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum TombstoneAnswer {
     /// Nothing.
     Silence,
     /// CNTL {RCLOSE WCLOSE END}, or what of it is true, under the key the initiator asks under.
@@ -136,7 +136,7 @@ type Id = (u64, u64);
 /// All records.
 pub(super) struct Tombstones {
     state: KeyedState,
-    slab: Slab<Record>,
+    slab: ListSlab<Record>,
     by_key: KeyedMap<Id, u32>,
     by_own: KeyedMap<u64, u32>,
     /// Records whose FIRST stated the legacy format.
@@ -154,7 +154,7 @@ impl Tombstones {
     pub(super) fn new(max: usize, life: Duration, state: KeyedState) -> Self {
         Self {
             state,
-            slab: Slab::new(),
+            slab: ListSlab::new(),
             by_key: KeyedMap::with_hasher(state),
             by_own: KeyedMap::with_hasher(state),
             basic: 0,
@@ -484,7 +484,7 @@ impl Tombstones {
     }
 
     /// Answers a packet without END (§6.8), within the 3x limit (§7.3).
-    pub(super) fn answer(&mut self, now: Time, at: TombstoneRef, packet: Incoming) -> Answer {
+    pub(super) fn answer(&mut self, now: Time, at: TombstoneRef, packet: IncomingPacket) -> TombstoneAnswer {
         let key = self.slab.get(at.slot).map_or(0, |record| record.remains.key);
         let asked = packet.first.unwrap_or(key);
         // A packet of this association that is no FIRST is there because the response is not, mostly: END alone, before the
@@ -496,10 +496,10 @@ impl Tombstones {
         };
         let octets = cached.as_ref().map_or(FINAL_OCTETS, Bytes::len);
         let Some(record) = self.slab.get_mut(at.slot).filter(|record| record.buried) else {
-            return Answer::Silence;
+            return TombstoneAnswer::Silence;
         };
         if !record.may_send(now, at.same_source, packet.octets, octets) {
-            return Answer::Silence;
+            return TombstoneAnswer::Silence;
         }
         record.answered = true;
         let mut numbers = record.numbers();
@@ -520,8 +520,8 @@ impl Tombstones {
         self.unlist(at.slot);
         self.enlist(now, at.slot);
         match cached {
-            Some(bytes) => Answer::Cached(numbers, bytes),
-            None => Answer::Control(numbers),
+            Some(bytes) => TombstoneAnswer::Cached(numbers, bytes),
+            None => TombstoneAnswer::Control(numbers),
         }
     }
 }

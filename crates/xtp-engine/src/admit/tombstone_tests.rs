@@ -7,7 +7,8 @@ use bytes::Bytes;
 use xtp_wire::Key;
 
 use super::{
-    Answer, CACHE_OCTETS, FINAL_OCTETS, Incoming, Record, Remains, Tombstone, TombstoneRef, Tombstones,
+    CACHE_OCTETS, FINAL_OCTETS, IncomingPacket, Record, Remains, Tombstone, TombstoneAnswer, TombstoneRef,
+    Tombstones,
 };
 use crate::time_wait::TimeWait;
 use xtp_core::hash::KeyedState;
@@ -40,8 +41,8 @@ fn end() -> Tombstone {
     }
 }
 
-fn packet(sync: u32) -> Incoming {
-    Incoming {
+fn packet(sync: u32) -> IncomingPacket {
+    IncomingPacket {
         first: Some(KEY),
         asks_delivery: false,
         sync,
@@ -71,7 +72,7 @@ fn the_record_is_small() {
 #[test]
 fn an_answer_has_the_final_numbers_and_a_fresh_sync() {
     let (mut table, found) = buried(end());
-    let Answer::Control(numbers) = table.answer(at(0), found, packet(12)) else {
+    let TombstoneAnswer::Control(numbers) = table.answer(at(0), found, packet(12)) else {
         panic!("an answer is due")
     };
     assert_eq!(
@@ -83,7 +84,7 @@ fn an_answer_has_the_final_numbers_and_a_fresh_sync() {
         (Some(12), 0),
         "echo updated, sync after 2^32 - 1"
     );
-    let Answer::Control(numbers) = table.answer(at(5), found, packet(11)) else {
+    let TombstoneAnswer::Control(numbers) = table.answer(at(5), found, packet(11)) else {
         panic!("an answer is due")
     };
     assert_eq!((numbers.echo, numbers.sync), (Some(12), 1), "echo never falls");
@@ -94,7 +95,7 @@ fn one_answer_in_five_milliseconds() {
     let (mut table, found) = buried(end());
     let mut answered = |us| {
         let now = Time::ZERO + Duration::from_micros(us);
-        table.answer(now, found, packet(12)) != Answer::Silence
+        table.answer(now, found, packet(12)) != TombstoneAnswer::Silence
     };
     assert_eq!(
         [0, 100, 4_999, 5_000, 9_999, 10_000].map(&mut answered),
@@ -203,19 +204,23 @@ fn the_cached_response_goes_to_its_own_association_and_source_alone() {
         ..found
     };
     // A duplicate of the request's second packet: END alone would be taken for the end of a stream that misses octets.
-    let other = Incoming {
+    let other = IncomingPacket {
         first: None,
         ..packet(1)
     };
-    assert!(matches!(table.answer(at(0), found, packet(1)), Answer::Cached(_, bytes) if bytes == response));
-    assert!(matches!(table.answer(at(10), found, other), Answer::Cached(_, bytes) if bytes == response));
+    assert!(
+        matches!(table.answer(at(0), found, packet(1)), TombstoneAnswer::Cached(_, bytes) if bytes == response)
+    );
+    assert!(
+        matches!(table.answer(at(10), found, other), TombstoneAnswer::Cached(_, bytes) if bytes == response)
+    );
     assert!(matches!(
         table.answer(at(20), elsewhere, packet(1)),
-        Answer::Control(_)
+        TombstoneAnswer::Control(_)
     ));
     assert!(matches!(
         table.answer(at(30), found, packet(1)),
-        Answer::Cached(_, _)
+        TombstoneAnswer::Cached(_, _)
     ));
 }
 
@@ -225,18 +230,18 @@ fn who_asks_under_another_key_is_told_the_end_under_that_key_and_no_data() {
         cached: Some(Bytes::from_static(&[5; 200])),
         ..end()
     });
-    let again = Incoming {
+    let again = IncomingPacket {
         first: Some(KEY + 1),
         ..packet(1_000_000)
     };
-    let Answer::Control(numbers) = table.answer(at(0), found, again) else {
+    let TombstoneAnswer::Control(numbers) = table.answer(at(0), found, again) else {
         panic!("the response belongs to the other key")
     };
     assert_eq!(
         (numbers.key, numbers.rseq, numbers.echo),
         (Key::returned(KEY + 1), 300, Some(1_000_000))
     );
-    let Answer::Cached(numbers, _) = table.answer(at(10), found, packet(12)) else {
+    let TombstoneAnswer::Cached(numbers, _) = table.answer(at(10), found, packet(12)) else {
         panic!("the response")
     };
     assert_eq!(
@@ -261,14 +266,14 @@ fn a_source_not_validated_gets_at_most_three_times_what_it_sent() {
     for n in 0..50 {
         received += 100;
         match table.answer(at(n * 10), found, packet(1)) {
-            Answer::Cached(_, bytes) => sent += bytes.len(),
-            Answer::Control(_) => panic!("the initiator would take this for an abort"),
-            Answer::Silence => {}
+            TombstoneAnswer::Cached(_, bytes) => sent += bytes.len(),
+            TombstoneAnswer::Control(_) => panic!("the initiator would take this for an abort"),
+            TombstoneAnswer::Silence => {}
         }
         assert!(sent <= 3 * received);
     }
     assert!(sent > 2 * received, "most repeats are answered");
-    let tiny = Incoming {
+    let tiny = IncomingPacket {
         octets: FINAL_OCTETS / 3,
         ..packet(1)
     };
@@ -276,7 +281,7 @@ fn a_source_not_validated_gets_at_most_three_times_what_it_sent() {
         same_source: false,
         ..found
     };
-    assert_eq!(table.answer(at(9_000), elsewhere, tiny), Answer::Silence);
+    assert_eq!(table.answer(at(9_000), elsewhere, tiny), TombstoneAnswer::Silence);
 }
 
 #[test]
@@ -299,17 +304,17 @@ fn cached_responses_are_bounded_together() {
     assert_eq!(table.cached_octets, CACHE_OCTETS);
     let mut asked = |key| {
         let found = table.find(at(100), peer(1), key).expect("its tombstone stays");
-        let repeated = Incoming {
+        let repeated = IncomingPacket {
             first: Some(key),
             ..packet(1)
         };
         table.answer(at(1_000 + key), found, repeated)
     };
     assert!(
-        matches!(asked(1), Answer::Control(_)),
+        matches!(asked(1), TombstoneAnswer::Control(_)),
         "the oldest response is gone"
     );
-    assert!(matches!(asked(100), Answer::Cached(_, _)));
+    assert!(matches!(asked(100), TombstoneAnswer::Cached(_, _)));
     while let Some(slot) = table.expired(at(1_000_000)) {
         table.remove(slot);
     }
@@ -352,7 +357,7 @@ fn an_open_record_answers_nothing_and_never_expires() {
     let slot = table.open(peer(1), KEY, true, 0, 0).0;
     let found = table.find_first(at(1_000_000), peer(1), KEY, true).expect("open");
     assert!(!table.is_buried(found));
-    assert_eq!(table.answer(at(0), found, packet(1)), Answer::Silence);
+    assert_eq!(table.answer(at(0), found, packet(1)), TombstoneAnswer::Silence);
     table.end_received(at(0), found);
     assert_eq!(
         (table.find(at(0), peer(1), KEY), table.len(), table.deadline()),

@@ -7,7 +7,7 @@ use core::net::IpAddr;
 use xtp_core::fields::Fields;
 
 /// Where one waited.
-pub(crate) struct Waiting {
+pub(crate) struct BacklogEntry {
     pub(crate) listener: ListenerId,
     /// Its place among those whose initiators have not proved their addresses.
     pub(crate) place: Option<Place>,
@@ -45,11 +45,11 @@ impl Backlogged {
 
 impl Context {
     /// It waits in its listener's backlog no longer.
-    pub(crate) fn leave_backlog(&mut self) -> Option<Waiting> {
+    pub(crate) fn leave_backlog(&mut self) -> Option<BacklogEntry> {
         let place = self.place.take();
         let source = self.source()?;
         let Backlogged { listener, waits } = self.backlog.as_mut()?;
-        std::mem::take(waits).then_some(Waiting {
+        std::mem::take(waits).then_some(BacklogEntry {
             listener: *listener,
             place,
             source,

@@ -195,11 +195,11 @@ impl Context {
 }
 
 /// Status as XDATA tells it: the control segment, and how long ago the packet came that it echoes, us.
-type Status = Option<(Control, u32)>;
+type ToldStatus = Option<(Control, u32)>;
 
 /// Lets the status write itself.
 #[inline]
-fn tell(status: Status, packet: &mut PacketWriter<'_>) -> Result<(), EncodeError> {
+fn tell(status: ToldStatus, packet: &mut PacketWriter<'_>) -> Result<(), EncodeError> {
     status.map_or(Ok(()), |(control, delay)| {
         packet.segment(|rest| control.encode_xdata(delay, rest))
     })
@@ -211,7 +211,7 @@ pub(crate) fn write_packet<'p, P>(
     out: &mut TransmitBatch,
     header: Header,
     protection: Protection,
-    status: Status,
+    status: ToldStatus,
     payload: P,
 ) -> usize
 where
@@ -230,7 +230,7 @@ fn write_tagged<'p, P>(
     out: &mut TransmitBatch,
     header: Header,
     protection: Protection,
-    (status, tag): (Status, u64),
+    (status, tag): (ToldStatus, u64),
     payload: P,
 ) -> usize
 where

@@ -4,7 +4,7 @@
 use super::data::Transmission;
 use super::decide::Ask;
 use super::exchange::TaggedMessage;
-use super::express::Arrival;
+use super::express::PredictedArrival;
 use super::plan::{Planned, Stop};
 use super::{Context, Env};
 use crate::event::Unit;
@@ -30,7 +30,11 @@ const LONE_COPIED: usize = 8 << 10;
 impl Context {
     /// The queue as it is with these: without what the arrival acknowledged, with what departed. Doing it again changes
     /// nothing.
-    pub(crate) fn account_queue(&mut self, arrival: Option<&Arrival>, departure: Option<&mut Departure>) {
+    pub(crate) fn account_queue(
+        &mut self,
+        arrival: Option<&PredictedArrival>,
+        departure: Option<&mut Departure>,
+    ) {
         let queue = &mut self.writer.queue;
         if let Some(arrival) = arrival {
             queue.release(arrival.acknowledges());

@@ -11,7 +11,7 @@ pub(super) const CERTAINTY: Duration = Duration::from_millis(100);
 /// Hints that the peer is gone, and the question about them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Doubt {
-    stage: Stage,
+    stage: DoubtStage,
     /// "Port unreachable" since a packet of the peer last came: the first report while opening, the newest later. [`Time::NEVER`]: none.
     reported: Time,
 }
@@ -19,14 +19,14 @@ pub(super) struct Doubt {
 impl Default for Doubt {
     fn default() -> Self {
         Self {
-            stage: Stage::No,
+            stage: DoubtStage::No,
             reported: Time::NEVER,
         }
     }
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Stage {
+enum DoubtStage {
     No,
     /// To be asked at once.
     Raised(Hint),
@@ -38,7 +38,7 @@ impl Doubt {
     /// Whether nothing is to be asked, nor was.
     #[inline]
     pub(super) fn is_settled(&self) -> bool {
-        self.stage == Stage::No
+        self.stage == DoubtStage::No
     }
 
     /// The same, and the carrier reported nothing since the peer was last heard.
@@ -50,9 +50,9 @@ impl Doubt {
     #[inline]
     pub(super) fn heard(&mut self) -> bool {
         self.reported = Time::NEVER;
-        let asked = matches!(self.stage, Stage::Asked(_));
+        let asked = matches!(self.stage, DoubtStage::Asked(_));
         if asked {
-            self.stage = Stage::No;
+            self.stage = DoubtStage::No;
         }
         asked
     }
@@ -60,11 +60,11 @@ impl Doubt {
     /// A hint that the peer does not know this association. Its own word outweighs that of the carrier.
     pub(super) fn raise(&mut self, hint: Hint) {
         let known = match self.stage {
-            Stage::No => None,
-            Stage::Raised(known) | Stage::Asked(known) => Some(known),
+            DoubtStage::No => None,
+            DoubtStage::Raised(known) | DoubtStage::Asked(known) => Some(known),
         };
         if known < Some(hint) {
-            self.stage = Stage::Raised(hint);
+            self.stage = DoubtStage::Raised(hint);
         }
     }
 
@@ -82,17 +82,17 @@ impl Doubt {
 
     /// The hint, if it is to be asked about; from here on it was.
     pub(super) fn ask(&mut self) -> Option<Hint> {
-        let Stage::Raised(hint) = self.stage else {
+        let DoubtStage::Raised(hint) = self.stage else {
             return None;
         };
-        self.stage = Stage::Asked(hint);
+        self.stage = DoubtStage::Asked(hint);
         Some(hint)
     }
 
     /// The time for an answer is over, where each question is waited for `wtimer` long: whether the peer is gone. Reports of the carrier
     /// that ended before its questions did decide nothing: what remains is silence.
     pub(super) fn is_confirmed(&mut self, wtimer: Duration, now: Time) -> bool {
-        let Stage::Asked(hint) = self.stage else {
+        let DoubtStage::Asked(hint) = self.stage else {
             return false;
         };
         let recent = |report| is_recent(report, hint.patience(wtimer), now);

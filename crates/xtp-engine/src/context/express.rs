@@ -24,7 +24,7 @@ use xtp_wire::{Body, Caps, Control, DataSegment, Header, Options, Packet, XdataH
 pub(super) const NOT_IDLE: Duration = Duration::from_millis(5);
 
 /// A packet that came and is not accounted for yet.
-pub(crate) struct Arrival {
+pub(crate) struct PredictedArrival {
     now: Time,
     /// The carrier told to which address it came.
     has_dst: bool,
@@ -219,7 +219,12 @@ impl Context {
 
     /// Does for an arrival what [`Context::receive`] does beside taking its octets, as of then.
     /// Then the same for those that followed it.
-    pub(crate) fn account_arrival(&mut self, env: &mut Env<'_>, arrival: &Arrival, later: &[LaterArrival]) {
+    pub(crate) fn account_arrival(
+        &mut self,
+        env: &mut Env<'_>,
+        arrival: &PredictedArrival,
+        later: &[LaterArrival],
+    ) {
         let data = DataSegment { tag: None, data: &[] };
         let (header, control) = (arrival.head.header(), arrival.head.control());
         let delay_us = arrival.head.delay_us();
@@ -255,7 +260,7 @@ impl Context {
     }
 }
 
-impl Arrival {
+impl PredictedArrival {
     /// Of a packet of so many octets, the first of `datagram`.
     #[inline]
     pub(crate) fn of(now: Time, datagram: &Datagram<'_>, octets: usize, head: &XdataHead) -> Self {

@@ -6,7 +6,7 @@ use crate::options::Confirm;
 
 /// A mark that was not reached.
 #[derive(Copy, Clone, Debug)]
-struct Mark {
+struct OpenMark {
     id: MarkId,
     /// Sequence number everything below which is meant.
     seq: u64,
@@ -16,7 +16,7 @@ struct Mark {
 /// The marks of one writer, in the order they were set.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    open: Vec<Mark>,
+    open: Vec<OpenMark>,
 }
 
 /// Marks a writer may have open at once.
@@ -31,7 +31,7 @@ impl Marks {
         if self.open.len() >= MAX_MARKS {
             return false;
         }
-        self.open.push(Mark { id, seq, what });
+        self.open.push(OpenMark { id, seq, what });
         true
     }
 }

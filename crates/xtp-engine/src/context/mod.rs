@@ -61,15 +61,15 @@ use crate::event::{ContextId, Event};
 use crate::listener::Place;
 use crate::options::{Confirm, Tuning};
 use crate::stats::ContextStats;
+pub(crate) use backlog::BacklogEntry;
 use backlog::Backlogged;
-pub(crate) use backlog::Waiting;
 pub(crate) use close::{LINGER, afterlife};
 pub(crate) use data::{Transmission, write_packet};
 pub(crate) use departures::Departure;
 use doubt::Doubt;
 pub use exchange::TaggedMessage;
 pub(crate) use exchange::{Awaited, Taken};
-pub(crate) use express::{Arrival, Exchange};
+pub(crate) use express::{Exchange, PredictedArrival};
 pub(crate) use express_train::{LONGEST_TRAIN, LaterArrival};
 use marks::Marks;
 use modes::Pattern;
@@ -80,7 +80,7 @@ use peer::Peer;
 use permit::Permit;
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
-use reader::Reader;
+use reader::ReceiverHalf;
 pub(crate) use rest::Rest;
 use rest::Usage;
 pub(crate) use setup::{
@@ -92,7 +92,7 @@ pub(crate) use stated::Stated;
 use std::collections::VecDeque;
 pub(crate) use time_wait::TimeWaitEnd;
 use timers::Timers;
-use writer::Writer;
+use writer::SenderHalf;
 use xtp_core::path::rtt::Rtt;
 use xtp_core::time::Time;
 use xtp_wire::{Caps, Token};
@@ -148,8 +148,8 @@ pub(crate) struct Context {
     pub(crate) offered: Caps,
     pub(crate) in_force: Caps,
     pub(crate) opening: Option<Opening>,
-    pub(crate) writer: Writer,
-    pub(crate) reader: Reader,
+    pub(crate) writer: SenderHalf,
+    pub(crate) reader: ReceiverHalf,
     pub(crate) rtt: Rtt,
     pub(crate) timers: Timers,
     pub(crate) marks: Marks,

@@ -7,11 +7,11 @@ use super::modes::{Beginning, Pattern};
 use super::path::PathQueue;
 use super::peer::Peer;
 use super::permit::Permit;
-use super::reader::{NakRecord, Owed, PeerModes, Reader, ReaderState, Refusal, UNTOLD};
+use super::reader::{NakRecord, Owed, PeerModes, ReaderState, ReceiverHalf, Refusal, UNTOLD};
 use super::rest::Usage;
 use super::setup::{DEFAULT_SPANS, Identity, Parts};
 use super::timers::Timers;
-use super::writer::{ReplyGap, Requests, Wanted, Writer, WriterState};
+use super::writer::{ReplyGap, Requests, SenderHalf, Wanted, WriterState};
 use super::{Context, FirstFormat, Renegotiation, Role, State};
 use crate::event::ContextId;
 use crate::options::{Confirm, Tuning};
@@ -221,9 +221,9 @@ fn own_rate(parts: &Parts, kind: CongestionKind, segment: u32) -> Rate {
 }
 
 #[inline]
-fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: WriterQueues) -> Writer {
+fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: WriterQueues) -> SenderHalf {
     let identity = parts.identity;
-    Writer {
+    SenderHalf {
         queue: queues.queue,
         inflight: queues.inflight,
         ring: queues.ring,
@@ -268,14 +268,14 @@ pub(super) fn piece_limit(most: u64) -> usize {
 }
 
 #[inline]
-fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> Reader {
+fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> ReceiverHalf {
     let (tuning, first) = (&parts.tuning, parts.reader_start);
     let most = match parts.identity.is_local {
         true => tuning.recv_capacity,
         false => tuning.recv_limit(),
     };
     store.restart(first, piece_limit(most));
-    Reader {
+    ReceiverHalf {
         store,
         assembly: None,
         held: None,

@@ -9,11 +9,11 @@ use super::backlog::Backlogged;
 use super::modes::{AutoClose, Pattern};
 use super::new::piece_limit;
 use super::peer::{Peer, Proof};
-use super::reader::{NakRecord, PeerModes, Reader, ReaderState, Refusal, UNTOLD};
+use super::reader::{NakRecord, PeerModes, ReaderState, ReceiverHalf, Refusal, UNTOLD};
 use super::rest::Usage;
 use super::share::Share;
 use super::timers::{Timer, Timers};
-use super::writer::{Requests, Writer, WriterState};
+use super::writer::{Requests, SenderHalf, WriterState};
 use super::{Context, FirstFormat, Opening, Role, State};
 use crate::event::{ContextId, ListenerId};
 use crate::options::{Confirm, ErrorControl, Tuning};
@@ -397,7 +397,7 @@ impl Timers {
     }
 }
 
-impl Writer {
+impl SenderHalf {
     fn walk(&mut self, fields: &mut impl Fields) {
         let Self {
             queue,
@@ -478,7 +478,7 @@ impl Writer {
     }
 }
 
-impl Reader {
+impl ReceiverHalf {
     fn walk(&mut self, fields: &mut impl Fields) {
         let Self {
             store,

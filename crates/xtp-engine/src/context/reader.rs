@@ -80,7 +80,7 @@ pub(crate) struct PeerModes {
 pub(crate) const UNTOLD: (u64, u64) = (0, u64::MAX);
 
 /// The receiver half of a context.
-pub(crate) struct Reader {
+pub(crate) struct ReceiverHalf {
     pub(crate) store: Reassembly,
     pub(crate) assembly: Option<Box<Assembly>>,
     /// Messages that were read and not received, where they are matched with receives.
@@ -133,7 +133,7 @@ pub(crate) struct Reader {
     pub(crate) refusal_told: bool,
 }
 
-impl Reader {
+impl ReceiverHalf {
     pub(crate) fn echo(&self) -> u32 {
         self.sync_in.unwrap_or(0)
     }

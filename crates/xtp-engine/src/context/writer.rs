@@ -130,7 +130,7 @@ pub(crate) struct Within {
 }
 
 /// The sender half of a context.
-pub(crate) struct Writer {
+pub(crate) struct SenderHalf {
     pub(crate) queue: SendQueue,
     pub(crate) inflight: Inflight,
     pub(crate) ring: SentRing,
@@ -227,7 +227,7 @@ impl Wanted {
     }
 }
 
-impl Writer {
+impl SenderHalf {
     /// What to ask for on a packet that ends at `end`, because the user waits (§3.5(f)).
     pub(crate) fn wanted_by(&self, end: u64) -> Options {
         self.wanted.due(end, self.una, self.delivered)

@@ -14,7 +14,7 @@ use xtp_core::transmit::Datagram;
 
 /// An expectation that is open, or what met it.
 #[derive(Debug)]
-pub(super) enum Awaited {
+pub(super) enum ExpectationState {
     Open(Expectation),
     /// The end of one that nobody holds came; this is expected still.
     Parted(Expectation, ContextId),
@@ -26,7 +26,7 @@ pub(super) enum Awaited {
     Handed(ContextId, TaggedMessage),
 }
 
-impl Default for Awaited {
+impl Default for ExpectationState {
     fn default() -> Self {
         Self::Open(Expectation::Anything)
     }
@@ -47,7 +47,7 @@ pub enum Reply {
     Handed(ContextId),
 }
 
-impl Awaited {
+impl ExpectationState {
     /// What is waited for, if it may be met by one datagram of an association without a context.
     #[inline]
     pub(super) fn open(&self) -> Option<Expectation> {
@@ -68,20 +68,20 @@ impl Awaited {
 impl Driver {
     /// From here on this is expected; what was expected before comes in the general way.
     pub fn expect(&mut self, expectation: Expectation) {
-        self.awaited = Awaited::Open(expectation);
+        self.awaited = ExpectationState::Open(expectation);
     }
 
     /// Nothing is expected any more; what came is there to be taken.
     pub fn withdraw(&mut self) {
         if !self.awaited.is_met() {
-            self.awaited = Awaited::default();
+            self.awaited = ExpectationState::default();
         }
     }
 
     /// The association whose answer is expected.
     pub fn awaited(&self) -> Option<ContextId> {
         match self.awaited {
-            Awaited::Open(Expectation::Answer { id, .. }) => Some(id),
+            ExpectationState::Open(Expectation::Answer { id, .. }) => Some(id),
             _ => None,
         }
     }
@@ -93,7 +93,7 @@ impl Driver {
             .engine
             .receive_next(now, next, &arrived.joined, arrived.stride);
         let Some(message) = message else { return false };
-        self.awaited = Awaited::Handed(next.0, message);
+        self.awaited = ExpectationState::Handed(next.0, message);
         true
     }
 
@@ -104,9 +104,11 @@ impl Driver {
             .engine
             .receive_expected(now, expected, datagram, &mut self.out);
         let met = match (delivery, expected) {
-            (Some(Delivery::Answer(answer)), Expectation::Answer { id, .. }) => Awaited::Answered(id, answer),
-            (Some(Delivery::Message(welcomed)), _) => Awaited::Came(src, welcomed),
-            (Some(Delivery::Ended(id)), _) => Awaited::Parted(expected, id),
+            (Some(Delivery::Answer(answer)), Expectation::Answer { id, .. }) => {
+                ExpectationState::Answered(id, answer)
+            }
+            (Some(Delivery::Message(welcomed)), _) => ExpectationState::Came(src, welcomed),
+            (Some(Delivery::Ended(id)), _) => ExpectationState::Parted(expected, id),
             _ => return false,
         };
         self.awaited = met;
@@ -117,15 +119,15 @@ impl Driver {
     /// [may wait](Self::defer_ends) does.
     pub fn reply(&mut self, now: Time, outlet: &mut impl Outlet) -> Reply {
         let reply = match self.awaited {
-            Awaited::Parted(expected, id) => {
-                self.awaited = Awaited::Open(expected);
+            ExpectationState::Parted(expected, id) => {
+                self.awaited = ExpectationState::Open(expected);
                 self.passing = true;
                 return Reply::Ended(id);
             }
-            Awaited::Answered(id, _) => Reply::Answered(id),
-            Awaited::Came(peer, ref welcomed) => Reply::Began(welcomed.id, peer),
+            ExpectationState::Answered(id, _) => Reply::Answered(id),
+            ExpectationState::Came(peer, ref welcomed) => Reply::Began(welcomed.id, peer),
             // What it acknowledges is accounted for with what its user sends next.
-            Awaited::Handed(id, _) => return Reply::Handed(id),
+            ExpectationState::Handed(id, _) => return Reply::Handed(id),
             _ => return Reply::General,
         };
         // A request is answered by its user, before the bookkeeping.
@@ -142,7 +144,7 @@ impl Driver {
     /// The answer to `id`, if it came as expected.
     pub fn take_answer(&mut self, id: ContextId) -> Option<Bytes> {
         match core::mem::take(&mut self.awaited) {
-            Awaited::Answered(of, answer) if of == id => Some(answer),
+            ExpectationState::Answered(of, answer) if of == id => Some(answer),
             other => {
                 self.awaited = other;
                 None
@@ -154,7 +156,7 @@ impl Driver {
     #[inline]
     pub fn take_next(&mut self) -> Option<TaggedMessage> {
         match core::mem::take(&mut self.awaited) {
-            Awaited::Handed(_, message) => Some(message),
+            ExpectationState::Handed(_, message) => Some(message),
             other => {
                 self.awaited = other;
                 None
@@ -165,7 +167,7 @@ impl Driver {
     /// The association that came as expected, with its message, and from where.
     pub fn take_message(&mut self) -> Option<(SocketAddr, Welcomed)> {
         match core::mem::take(&mut self.awaited) {
-            Awaited::Came(peer, welcomed) => Some((peer, welcomed)),
+            ExpectationState::Came(peer, welcomed) => Some((peer, welcomed)),
             other => {
                 self.awaited = other;
                 None

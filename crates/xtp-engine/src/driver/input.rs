@@ -1,7 +1,7 @@
 //! Datagrams in: the one that is expected, those that came joined, and all others.
 
 use super::Driver;
-use super::expectation::Awaited;
+use super::expectation::ExpectationState;
 use crate::engine::Engine;
 use crate::event::ContextId;
 use crate::matching::Expectation;
@@ -96,7 +96,7 @@ impl Driver {
     /// of `arrivals` is for the next call. True if the expectation was met. Nothing is sent before
     /// [`reply`](Self::reply).
     pub fn receive<'a>(&mut self, now: Time, arrivals: &mut impl Arrivals<'a>) -> bool {
-        if let Awaited::Open(Expectation::Next { id, unit, limit }) = self.awaited {
+        if let ExpectationState::Open(Expectation::Next { id, unit, limit }) = self.awaited {
             if self.is_at_rest()
                 && let Some(arrived) = arrivals.only()
                 && let Some(count) = arrived.count_of_message()
@@ -120,7 +120,7 @@ impl Driver {
             };
             return self.meets(now, expected, datagram);
         }
-        let one_by_one = matches!(self.awaited, Awaited::Open(Expectation::OneByOne));
+        let one_by_one = matches!(self.awaited, ExpectationState::Open(Expectation::OneByOne));
         self.hand_over(now, arrivals, one_by_one);
         false
     }

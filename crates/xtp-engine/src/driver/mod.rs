@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::event::ContextId;
 use core::time::Duration;
 use ends::DeferredEnd;
-use expectation::Awaited;
+use expectation::ExpectationState;
 use xtp_core::time::Time;
 use xtp_core::transmit::TransmitBatch;
 
@@ -56,7 +56,7 @@ pub struct Driver {
     /// When there was no room last.
     stalled_at: Time,
     deferred_end: DeferredEnd,
-    awaited: Awaited,
+    awaited: ExpectationState,
     /// An association nobody held came to its end, and nothing else.
     passing: bool,
     /// Associations nobody holds, with nothing left to confirm. They are released at the end of a turn, when answers
@@ -76,7 +76,7 @@ impl Driver {
             out: TransmitBatch::new(),
             stalled_at: Time::ZERO,
             deferred_end: DeferredEnd::default(),
-            awaited: Awaited::default(),
+            awaited: ExpectationState::default(),
             passing: false,
             leaving: Vec::new(),
             spent: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::peers::Knowledge;
-use crate::admit::{Credentials, Decision, Incoming, TombstoneRef, Verdict, is_pure_datagram};
+use crate::admit::{Credentials, Decision, IncomingPacket, TombstoneRef, Verdict, is_pure_datagram};
 use crate::context::delivery::asks_for_delivery;
 use crate::context::{Acceptance, Env, FirstFormat, Identity, Transition};
 use crate::event::{Event, ListenerId};
@@ -136,7 +136,7 @@ impl Engine {
             return;
         };
         let header = packet.header;
-        let incoming = Incoming {
+        let incoming = IncomingPacket {
             first: Some(header.key.value()),
             asks_delivery: asks_for_delivery(header.options),
             sync: header.sync,

@@ -5,7 +5,8 @@
 
 use super::{Engine, Read};
 use crate::context::{
-    Arrival, Awaited, Context, Departure, Env, Exchange, LONGEST_TRAIN, LaterArrival, Taken, Transmission,
+    Awaited, Context, Departure, Env, Exchange, LONGEST_TRAIN, LaterArrival, PredictedArrival, Taken,
+    Transmission,
 };
 use crate::error::Error;
 use crate::event::{ContextId, Unit};
@@ -19,7 +20,7 @@ pub(super) struct Deferred {
     pub(super) slot: u32,
     /// Its user has the message that arrived already, having waited for it.
     pub(super) handed: bool,
-    pub(super) arrival: Option<Arrival>,
+    pub(super) arrival: Option<PredictedArrival>,
     pub(super) departure: Option<Departure>,
 }
 
@@ -154,7 +155,12 @@ impl Engine {
         self.deferred = Some(Deferred {
             slot,
             handed: matches!(taken, Taken::Handed(_)),
-            arrival: Some(Arrival::of(self.now, datagram, datagram.data.len(), packet.head)),
+            arrival: Some(PredictedArrival::of(
+                self.now,
+                datagram,
+                datagram.data.len(),
+                packet.head,
+            )),
             departure: None,
         });
         if matched {
@@ -363,7 +369,7 @@ impl Engine {
             .deferred
             .as_ref()
             .and_then(|deferred| deferred.arrival.as_ref());
-        let acknowledged = arrival.map_or(0, Arrival::acknowledges);
+        let acknowledged = arrival.map_or(0, PredictedArrival::acknowledges);
         self.ration_ahead(slot, queued, acknowledged);
     }
 

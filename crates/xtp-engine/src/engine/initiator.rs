@@ -5,17 +5,17 @@
 //! association leaves behind is put in its place (`ending`). What it would have been told or sent is the same at each moment
 //! as with a context, so whatever else happens to it may make the context at any time (`promote`).
 //!
-//! A record that had its last turn (`Answer::left`) is over; when its user releases it, a time-wait record takes its slot.
+//! A record that had its last turn (`ReceivedAnswer::left`) is over; when its user releases it, a time-wait record takes its slot.
 
 use super::Engine;
 use super::opening::Prepared;
 use super::pending::PATIENCE;
 use super::responder::SHORT;
-use super::retained::Retained;
+use super::retained::RetainedDatagram;
 use crate::error::Error;
 use crate::event::ContextId;
 use crate::options::OpenOptions;
-use answer::Answer;
+use answer::ReceivedAnswer;
 use bytes::Bytes;
 use core::net::SocketAddr;
 use xtp_core::time::Time;
@@ -38,20 +38,20 @@ pub(super) struct Initiator {
     asked: Time,
     /// It needs no context before.
     until: Time,
-    state: State,
+    state: InitiatorState,
     /// Octets it promised to keep beside those of its request, since FIRST left.
     granted: u64,
     /// The datagram with the answer.
-    datagram: Retained,
+    datagram: RetainedDatagram,
 }
 
-enum State {
+enum InitiatorState {
     /// FIRST has to leave.
     Due,
     /// FIRST has left; its answer is awaited.
     Sent { left: Time },
     /// The answer came, which ends it.
-    Answered { left: Time, answer: Answer },
+    Answered { left: Time, answer: ReceivedAnswer },
 }
 
 /// How many there are, and memory for more.
@@ -88,21 +88,21 @@ impl Initiator {
 
     fn left(&self) -> Option<Time> {
         match self.state {
-            State::Due => None,
-            State::Sent { left, .. } | State::Answered { left, .. } => Some(left),
+            InitiatorState::Due => None,
+            InitiatorState::Sent { left, .. } | InitiatorState::Answered { left, .. } => Some(left),
         }
     }
 
-    fn answered(&self) -> Option<&Answer> {
+    fn answered(&self) -> Option<&ReceivedAnswer> {
         match &self.state {
-            State::Answered { answer, .. } => Some(answer),
+            InitiatorState::Answered { answer, .. } => Some(answer),
             _ => None,
         }
     }
 
-    fn answered_mut(&mut self) -> Option<&mut Answer> {
+    fn answered_mut(&mut self) -> Option<&mut ReceivedAnswer> {
         match &mut self.state {
-            State::Answered { answer, .. } => Some(answer),
+            InitiatorState::Answered { answer, .. } => Some(answer),
             _ => None,
         }
     }
@@ -115,9 +115,9 @@ impl Initiator {
     /// Whether a packet of it has to leave.
     pub(super) fn has_to_send(&self) -> bool {
         match &self.state {
-            State::Due => true,
-            State::Sent { .. } => false,
-            State::Answered { answer, .. } => answer.left.is_none() && !answer.ends,
+            InitiatorState::Due => true,
+            InitiatorState::Sent { .. } => false,
+            InitiatorState::Answered { answer, .. } => answer.left.is_none() && !answer.ends,
         }
     }
 
@@ -155,9 +155,9 @@ impl Initiators {
                 request,
                 asked,
                 until,
-                state: State::Due,
+                state: InitiatorState::Due,
                 granted: 0,
-                datagram: Retained::default(),
+                datagram: RetainedDatagram::default(),
             });
         };
         // What was kept is due, and has promised nothing.
@@ -173,7 +173,7 @@ impl Initiators {
     pub(super) fn keep(&mut self, mut record: Box<Initiator>) {
         self.count -= 1;
         record.request = Bytes::new();
-        record.state = State::Due;
+        record.state = InitiatorState::Due;
         record.granted = 0;
         record.datagram.release();
         if self.pool.len() < MAX_POOL {

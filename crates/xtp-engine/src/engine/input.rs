@@ -1,7 +1,7 @@
 //! Datagrams in: parse once, find the context or the rule for packets without one (§2.2).
 
 use super::Engine;
-use crate::admit::Incoming;
+use crate::admit::IncomingPacket;
 use crate::context::delivery::asks_for_delivery;
 use crate::context::{ALONE, Env, Input, State};
 use core::net::SocketAddr;
@@ -199,7 +199,7 @@ impl Engine {
             } else if header.options.contains(Options::END) {
                 self.at_most_once.end_received(self.now, at);
             } else if packet.body.control().is_some() || packet.body.data().is_some() {
-                let incoming = Incoming {
+                let incoming = IncomingPacket {
                     first: None,
                     asks_delivery: asks_for_delivery(header.options),
                     sync: header.sync,

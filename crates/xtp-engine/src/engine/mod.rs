@@ -66,7 +66,7 @@ use initiator::Initiators;
 use memory::Memory;
 use parking::Parking;
 use peers::Peers;
-use pending::Waiting;
+use pending::RecordTimers;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use responder::Responders;
@@ -131,7 +131,7 @@ pub struct Engine {
     begun: Option<u32>,
     matching: matching::Matching,
     deferred: Option<express::Deferred>,
-    waiting: Waiting,
+    waiting: RecordTimers,
     initiators: Initiators,
     responders: Responders,
     routes: routes::Routes,
@@ -208,7 +208,7 @@ impl Engine {
             begun: None,
             matching: matching::Matching::default(),
             deferred: None,
-            waiting: Waiting::default(),
+            waiting: RecordTimers::default(),
             initiators: Initiators::default(),
             responders: Responders::default(),
             routes: routes::Routes::new(),

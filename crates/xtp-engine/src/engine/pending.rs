@@ -25,9 +25,9 @@ pub(super) const PATIENCE: Duration = Duration::from_micros(4_500);
 /// Records by the moment from which on they have a context: their slots, and the generation of these. The first one is
 /// there; of others nothing may be left.
 #[derive(Default)]
-pub(super) struct Waiting(VecDeque<(Time, u32, u32)>);
+pub(super) struct RecordTimers(VecDeque<(Time, u32, u32)>);
 
-impl Waiting {
+impl RecordTimers {
     /// One that began at `now`: the last of all, as all wait equally long.
     #[inline]
     pub(super) fn push(&mut self, now: Time, slot: u32, generation: u32) {

@@ -1,7 +1,7 @@
 //! Packets that belong to no context: DIAG, COOKIE, and the answers of tombstones (§2.3, §6.8, §7.5, §1.10).
 
 use super::Engine;
-use crate::admit::{AgeRefusal, Answer, may_be_answered};
+use crate::admit::{AgeRefusal, TombstoneAnswer, may_be_answered};
 use crate::time_wait::TimeWait;
 use bytes::Bytes;
 use xtp_core::transmit::{Datagram, Ecn, Route};
@@ -76,11 +76,11 @@ impl Engine {
     }
 
     /// What a tombstone says.
-    pub(super) fn send_answer(&mut self, answer: Answer, datagram: &Datagram<'_>) {
+    pub(super) fn send_answer(&mut self, answer: TombstoneAnswer, datagram: &Datagram<'_>) {
         match answer {
-            Answer::Silence => {}
-            Answer::Control(numbers) => self.send_final(&numbers, datagram),
-            Answer::Cached(numbers, packet) => self.send_cached(&numbers, &packet, datagram),
+            TombstoneAnswer::Silence => {}
+            TombstoneAnswer::Control(numbers) => self.send_final(&numbers, datagram),
+            TombstoneAnswer::Cached(numbers, packet) => self.send_cached(&numbers, &packet, datagram),
         }
     }
 

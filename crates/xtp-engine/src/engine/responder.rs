@@ -7,7 +7,7 @@
 //! fields of the record (`promote`).
 
 use super::Engine;
-use crate::context::{Identity, Waiting};
+use crate::context::{BacklogEntry, Identity};
 use crate::error::CloseReason;
 use crate::event::{ListenerId, MarkId};
 use crate::listener::Place;
@@ -21,7 +21,7 @@ use xtp_core::transmit::{Ecn, TransmitBatch};
 use xtp_wire::{ClientId, Header, Options, Token, service};
 
 use super::pending::PATIENCE;
-use super::retained::Retained;
+use super::retained::RetainedDatagram;
 
 mod answer;
 mod end;
@@ -53,9 +53,9 @@ pub(super) struct Responder {
     /// Where it is remembered that its FIRST was taken, once it is.
     known_at: Option<u32>,
     /// The datagram with FIRST, and where in it the message lies.
-    datagram: Retained,
+    datagram: RetainedDatagram,
     message: Range<usize>,
-    state: State,
+    state: ResponderState,
     done: Done,
     /// Nobody has taken it from its listener's backlog; its place there, while its address is not proved.
     waits: bool,
@@ -76,7 +76,7 @@ pub(super) struct Responder {
 
 /// How far it came.
 #[derive(Clone, Copy, Default)]
-enum State {
+enum ResponderState {
     /// Its message is there.
     #[default]
     Received,
@@ -192,15 +192,15 @@ impl Responder {
     /// When the answer left.
     fn left(&self) -> Option<Time> {
         match self.state {
-            State::Received => None,
-            State::Answered { left } | State::Ended { left, .. } => Some(left),
+            ResponderState::Received => None,
+            ResponderState::Answered { left } | ResponderState::Ended { left, .. } => Some(left),
         }
     }
 
     /// The END that came.
     fn came_end(&self) -> Option<CameEnd> {
         match self.state {
-            State::Ended {
+            ResponderState::Ended {
                 end: End::Came(end), ..
             } => Some(end),
             _ => None,
@@ -234,7 +234,7 @@ impl Responder {
 
     /// Whether only END is awaited.
     fn awaits_end(&self) -> bool {
-        matches!(self.state, State::Answered { .. })
+        matches!(self.state, ResponderState::Answered { .. })
     }
 
     /// Whether it is to have a turn.
@@ -244,7 +244,7 @@ impl Responder {
 
     /// Whether its END came, or left with the answer.
     pub(super) fn has_ended(&self) -> bool {
-        matches!(self.state, State::Ended { .. })
+        matches!(self.state, ResponderState::Ended { .. })
     }
 
     /// Whether what it leaves behind is in its place.
@@ -254,11 +254,11 @@ impl Responder {
 
     fn due(&self) -> Due {
         match self.state {
-            State::Ended { .. } if !self.over => Due::Remains,
-            State::Ended { .. } | State::Answered { .. } => Due::Nothing,
-            State::Received if self.is_due() => Due::Answer,
-            State::Received if self.waits_for_user() => Due::Nothing,
-            State::Received => Due::Other,
+            ResponderState::Ended { .. } if !self.over => Due::Remains,
+            ResponderState::Ended { .. } | ResponderState::Answered { .. } => Due::Nothing,
+            ResponderState::Received if self.is_due() => Due::Answer,
+            ResponderState::Received if self.waits_for_user() => Due::Nothing,
+            ResponderState::Received => Due::Other,
         }
     }
 
@@ -308,10 +308,10 @@ impl Responder {
     }
 
     /// It waits in its listener's backlog no longer.
-    pub(super) fn leave_backlog(&mut self) -> Option<Waiting> {
+    pub(super) fn leave_backlog(&mut self) -> Option<BacklogEntry> {
         let place = self.place.take();
         let (listener, source) = (self.terms.listener, self.terms.src.ip());
-        std::mem::take(&mut self.waits).then_some(Waiting {
+        std::mem::take(&mut self.waits).then_some(BacklogEntry {
             listener,
             place,
             source,
@@ -340,9 +340,9 @@ impl Responders {
             arrived,
             claimed,
             known_at: None,
-            datagram: Retained::default(),
+            datagram: RetainedDatagram::default(),
             message,
-            state: State::Received,
+            state: ResponderState::Received,
             done: Done::default(),
             waits: false,
             place: None,

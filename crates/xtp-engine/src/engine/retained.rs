@@ -10,14 +10,14 @@ const SHARE_FROM: usize = 1_024;
 
 /// Its octets: in memory that is used again, or in some that others hold too.
 #[derive(Default)]
-pub(super) struct Retained {
+pub(super) struct RetainedDatagram {
     own: Vec<u8>,
     shared: Option<Bytes>,
     /// Octets that were copied into what others hold.
     copied: u64,
 }
 
-impl Retained {
+impl RetainedDatagram {
     /// Keeps `datagram`, which has so many octets for a user, instead of what was kept before.
     #[inline]
     pub(super) fn keep(&mut self, datagram: &Datagram<'_>, payload: usize) {

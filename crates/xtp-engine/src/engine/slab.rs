@@ -5,14 +5,14 @@
 
 use super::initiator::Initiator;
 use super::responder::Responder;
-use crate::context::{Context, Parked, TimeWaitEnd, Tunings, Waiting};
+use crate::context::{BacklogEntry, Context, Parked, TimeWaitEnd, Tunings};
 use crate::event::ContextId;
 
 /// Memory of whole contexts kept for the next ones.
 const MAX_POOL: usize = 256;
 
 #[derive(Default)]
-enum Body {
+enum Occupant {
     #[default]
     Empty,
     Whole(Box<Context>),
@@ -40,17 +40,17 @@ pub(super) enum Seen<'a> {
 }
 
 #[derive(Default)]
-struct Place {
+struct SlabEntry {
     generation: u32,
     /// On the list of those that may be parked.
     listed: bool,
-    body: Body,
+    body: Occupant,
 }
 
 /// All contexts of an engine.
 #[derive(Default)]
 pub(super) struct Slab {
-    places: Vec<Place>,
+    places: Vec<SlabEntry>,
     free: Vec<u32>,
     alive: usize,
     whole: usize,
@@ -67,7 +67,7 @@ impl Slab {
         let slot = match self.free.last() {
             Some(slot) => *slot,
             None => {
-                self.places.push(Place::default());
+                self.places.push(SlabEntry::default());
                 let slot = (self.places.len() - 1) as u32;
                 self.free.push(slot);
                 slot
@@ -105,20 +105,20 @@ impl Slab {
 
     /// Memory for the context whose slot was held.
     pub(super) fn fill(&mut self, slot: u32) {
-        self.places[slot as usize].body = Body::Whole(house(&mut self.pool));
+        self.places[slot as usize].body = Occupant::Whole(house(&mut self.pool));
     }
 
     /// What an association in a slot that was held is without a context.
     pub(super) fn put_initiator(&mut self, slot: u32, initiator: Box<Initiator>) {
-        self.put(slot, Body::Initiator(initiator));
+        self.put(slot, Occupant::Initiator(initiator));
     }
 
     /// The same of one that came.
     pub(super) fn put_responder(&mut self, slot: u32, responder: Box<Responder>) {
-        self.put(slot, Body::Responder(responder));
+        self.put(slot, Occupant::Responder(responder));
     }
 
-    fn put(&mut self, slot: u32, body: Body) {
+    fn put(&mut self, slot: u32, body: Occupant) {
         if let Some(place) = self.places.get_mut(slot as usize) {
             place.body = body;
         }
@@ -128,8 +128,8 @@ impl Slab {
     #[inline]
     pub(super) fn pending(&self, slot: u32) -> Option<Pending<'_>> {
         match &self.places.get(slot as usize)?.body {
-            Body::Initiator(initiator) => Some(Pending::Initiator(initiator)),
-            Body::Responder(responder) => Some(Pending::Responder(responder)),
+            Occupant::Initiator(initiator) => Some(Pending::Initiator(initiator)),
+            Occupant::Responder(responder) => Some(Pending::Responder(responder)),
             _ => None,
         }
     }
@@ -138,9 +138,9 @@ impl Slab {
     #[inline]
     pub(super) fn charge(&self, slot: u32) -> u64 {
         match self.places.get(slot as usize).map(|place| &place.body) {
-            Some(Body::Whole(context)) => context.charge(),
-            Some(Body::Initiator(initiator)) => initiator.charge(),
-            Some(Body::Responder(responder)) => responder.charge(),
+            Some(Occupant::Whole(context)) => context.charge(),
+            Some(Occupant::Initiator(initiator)) => initiator.charge(),
+            Some(Occupant::Responder(responder)) => responder.charge(),
             _ => 0,
         }
     }
@@ -159,7 +159,7 @@ impl Slab {
     #[inline]
     pub(super) fn initiator(&self, slot: u32) -> Option<&Initiator> {
         match &self.places.get(slot as usize)?.body {
-            Body::Initiator(initiator) => Some(initiator),
+            Occupant::Initiator(initiator) => Some(initiator),
             _ => None,
         }
     }
@@ -167,7 +167,7 @@ impl Slab {
     #[inline]
     pub(super) fn initiator_mut(&mut self, slot: u32) -> Option<&mut Initiator> {
         match &mut self.places.get_mut(slot as usize)?.body {
-            Body::Initiator(initiator) => Some(initiator),
+            Occupant::Initiator(initiator) => Some(initiator),
             _ => None,
         }
     }
@@ -175,7 +175,7 @@ impl Slab {
     #[inline]
     pub(super) fn responder(&self, slot: u32) -> Option<&Responder> {
         match &self.places.get(slot as usize)?.body {
-            Body::Responder(responder) => Some(responder),
+            Occupant::Responder(responder) => Some(responder),
             _ => None,
         }
     }
@@ -183,7 +183,7 @@ impl Slab {
     #[inline]
     pub(super) fn responder_mut(&mut self, slot: u32) -> Option<&mut Responder> {
         match &mut self.places.get_mut(slot as usize)?.body {
-            Body::Responder(responder) => Some(responder),
+            Occupant::Responder(responder) => Some(responder),
             _ => None,
         }
     }
@@ -192,7 +192,7 @@ impl Slab {
     pub(super) fn take_initiator(&mut self, slot: u32) -> Option<Box<Initiator>> {
         let body = &mut self.places.get_mut(slot as usize)?.body;
         match std::mem::take(body) {
-            Body::Initiator(initiator) => Some(initiator),
+            Occupant::Initiator(initiator) => Some(initiator),
             other => {
                 *body = other;
                 None
@@ -204,7 +204,7 @@ impl Slab {
     pub(super) fn take_responder(&mut self, slot: u32) -> Option<Box<Responder>> {
         let body = &mut self.places.get_mut(slot as usize)?.body;
         match std::mem::take(body) {
-            Body::Responder(responder) => Some(responder),
+            Occupant::Responder(responder) => Some(responder),
             other => {
                 *body = other;
                 None
@@ -213,10 +213,10 @@ impl Slab {
     }
 
     /// Removes a context; the listener in whose backlog it still was, and its place there.
-    pub(super) fn remove(&mut self, slot: u32) -> Option<Waiting> {
+    pub(super) fn remove(&mut self, slot: u32) -> Option<BacklogEntry> {
         self.at(slot)?;
         let place = self.places.get_mut(slot as usize)?;
-        let Body::Whole(mut memory) = std::mem::take(&mut place.body) else {
+        let Occupant::Whole(mut memory) = std::mem::take(&mut place.body) else {
             return None;
         };
         let left = memory.leave_backlog();
@@ -231,11 +231,11 @@ impl Slab {
     /// The context, whole: a parked one is unpacked.
     #[inline]
     pub(super) fn at(&mut self, slot: u32) -> Option<&mut Context> {
-        if matches!(self.places.get(slot as usize)?.body, Body::Parked(_)) {
+        if matches!(self.places.get(slot as usize)?.body, Occupant::Parked(_)) {
             self.unpack(slot);
         }
         match &mut self.places.get_mut(slot as usize)?.body {
-            Body::Whole(memory) => Some(memory),
+            Occupant::Whole(memory) => Some(memory),
             _ => None,
         }
     }
@@ -243,10 +243,10 @@ impl Slab {
     #[cold]
     fn unpack(&mut self, slot: u32) {
         let place = &mut self.places[slot as usize];
-        if let Body::Parked(parked) = std::mem::take(&mut place.body) {
+        if let Occupant::Parked(parked) = std::mem::take(&mut place.body) {
             let mut memory = house(&mut self.pool);
             parked.unpack_into(&mut memory);
-            place.body = Body::Whole(memory);
+            place.body = Occupant::Whole(memory);
             self.whole += 1;
         }
     }
@@ -254,7 +254,7 @@ impl Slab {
     /// All contexts that are not parked.
     pub(super) fn all_awake(&self) -> impl Iterator<Item = &Context> {
         self.places.iter().filter_map(|place| match &place.body {
-            Body::Whole(memory) => Some(&**memory),
+            Occupant::Whole(memory) => Some(&**memory),
             _ => None,
         })
     }
@@ -263,7 +263,7 @@ impl Slab {
     #[inline]
     pub(super) fn awake(&self, slot: u32) -> Option<&Context> {
         match &self.places.get(slot as usize)?.body {
-            Body::Whole(memory) => Some(memory),
+            Occupant::Whole(memory) => Some(memory),
             _ => None,
         }
     }
@@ -272,7 +272,7 @@ impl Slab {
     #[inline]
     pub(super) fn awake_mut(&mut self, slot: u32) -> Option<&mut Context> {
         match &mut self.places.get_mut(slot as usize)?.body {
-            Body::Whole(memory) => Some(memory),
+            Occupant::Whole(memory) => Some(memory),
             _ => None,
         }
     }
@@ -280,19 +280,19 @@ impl Slab {
     /// What is there, to be looked at: a parked one stays parked.
     pub(super) fn seen(&self, slot: u32) -> Option<Seen<'_>> {
         Some(match &self.places.get(slot as usize)?.body {
-            Body::Empty | Body::TimeWait(_) => return None,
-            Body::Whole(memory) => Seen::Whole(memory),
-            Body::Parked(parked) => Seen::Parked(parked),
-            Body::Initiator(initiator) => Seen::Record(Pending::Initiator(initiator)),
-            Body::Responder(responder) => Seen::Record(Pending::Responder(responder)),
+            Occupant::Empty | Occupant::TimeWait(_) => return None,
+            Occupant::Whole(memory) => Seen::Whole(memory),
+            Occupant::Parked(parked) => Seen::Parked(parked),
+            Occupant::Initiator(initiator) => Seen::Record(Pending::Initiator(initiator)),
+            Occupant::Responder(responder) => Seen::Record(Pending::Responder(responder)),
         })
     }
 
     /// Whether it is the context of a live association whose peer has this key.
     pub(super) fn goes_by(&self, slot: u32, peer_key: u64) -> bool {
         match self.places.get(slot as usize).map(|place| &place.body) {
-            Some(Body::Whole(context)) => context.is_live() && context.peer_key == Some(peer_key),
-            Some(Body::Parked(parked)) => parked.lives_under(peer_key),
+            Some(Occupant::Whole(context)) => context.is_live() && context.peer_key == Some(peer_key),
+            Some(Occupant::Parked(parked)) => parked.lives_under(peer_key),
             _ => false,
         }
     }
@@ -302,10 +302,10 @@ impl Slab {
         let Some(place) = self.places.get_mut(slot as usize) else {
             return;
         };
-        if let Body::Whole(_) = &place.body
-            && let Body::Whole(mut memory) = std::mem::take(&mut place.body)
+        if let Occupant::Whole(_) = &place.body
+            && let Occupant::Whole(mut memory) = std::mem::take(&mut place.body)
         {
-            place.body = Body::Parked(Parked::pack(&mut memory, &mut self.tunings, &mut self.room));
+            place.body = Occupant::Parked(Parked::pack(&mut memory, &mut self.tunings, &mut self.room));
             keep(&mut self.pool, memory);
             self.whole -= 1;
             self.parkings += 1;
@@ -334,7 +334,7 @@ impl Slab {
     pub(super) fn find(&self, id: ContextId) -> Option<u32> {
         let slot = slot_of(id);
         let place = self.places.get(slot as usize)?;
-        let there = !matches!(place.body, Body::Empty | Body::TimeWait(_));
+        let there = !matches!(place.body, Occupant::Empty | Occupant::TimeWait(_));
         (u64::from(place.generation) == id.0 >> 32 && there).then_some(slot)
     }
 
@@ -351,7 +351,8 @@ impl Slab {
         let Some(place) = self.places.get_mut(slot as usize) else {
             return;
         };
-        if let Body::Whole(memory) = std::mem::replace(&mut place.body, Body::TimeWait(Box::new(end))) {
+        if let Occupant::Whole(memory) = std::mem::replace(&mut place.body, Occupant::TimeWait(Box::new(end)))
+        {
             keep(&mut self.pool, memory);
         }
         self.whole -= 1;
@@ -361,7 +362,7 @@ impl Slab {
     /// What is left of a context, if that is all.
     pub(super) fn time_wait(&mut self, slot: u32) -> Option<&mut TimeWaitEnd> {
         match &mut self.places.get_mut(slot as usize)?.body {
-            Body::TimeWait(end) => Some(end),
+            Occupant::TimeWait(end) => Some(end),
             _ => None,
         }
     }
@@ -369,7 +370,7 @@ impl Slab {
     pub(super) fn remove_time_wait(&mut self, slot: u32) -> Option<TimeWaitEnd> {
         let place = self.places.get_mut(slot as usize)?;
         match std::mem::take(&mut place.body) {
-            Body::TimeWait(end) => {
+            Occupant::TimeWait(end) => {
                 place.generation = place.generation.wrapping_add(1);
                 self.free.push(slot);
                 Some(*end)

@@ -3,7 +3,7 @@
 use super::Engine;
 use super::express::Deferred;
 use super::slab::{Pending, Seen};
-use crate::context::{Arrival, Context};
+use crate::context::{Context, PredictedArrival};
 use crate::error::{CloseReason, Error};
 use crate::event::ContextId;
 use crate::matching::ReceiveError;
@@ -54,7 +54,7 @@ impl Engine {
     }
 
     /// A packet of this association that is not accounted for yet, and that it has not answered.
-    pub(crate) fn arrival_of(&self, id: ContextId) -> Option<&Arrival> {
+    pub(crate) fn arrival_of(&self, id: ContextId) -> Option<&PredictedArrival> {
         let of_it = |deferred: &&Deferred| {
             deferred.departure.is_none() && self.contexts.find(id) == Some(deferred.slot)
         };

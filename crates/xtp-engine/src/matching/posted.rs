@@ -17,7 +17,7 @@ enum Selection {
 
 /// A kind of source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum SourceKind {
     Association,
     Listener,
     Any,
@@ -33,7 +33,7 @@ struct Bin {
 
 #[derive(Clone, Copy, Debug)]
 struct Shape {
-    place: Place,
+    place: SourceKind,
     selection: Selection,
     /// Receives that have it; one that has none is forgotten.
     count: usize,
@@ -138,9 +138,9 @@ impl Bin {
     fn shape(&self) -> Shape {
         Shape {
             place: match self.source {
-                Source::Association(_) => Place::Association,
-                Source::Listener(_) => Place::Listener,
-                Source::Any => Place::Any,
+                Source::Association(_) => SourceKind::Association,
+                Source::Listener(_) => SourceKind::Listener,
+                Source::Any => SourceKind::Any,
             },
             selection: self.selection,
             count: 1,
@@ -161,9 +161,9 @@ impl Shape {
             (Selection::Without, Some(_)) | (Selection::Masked(_), None) => return None,
         };
         let source = match self.place {
-            Place::Association => Source::Association(from.association),
-            Place::Listener => Source::Listener(from.listener?),
-            Place::Any => Source::Any,
+            SourceKind::Association => Source::Association(from.association),
+            SourceKind::Listener => Source::Listener(from.listener?),
+            SourceKind::Any => Source::Any,
         };
         Some(Bin {
             source,

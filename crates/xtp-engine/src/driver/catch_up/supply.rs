@@ -48,7 +48,7 @@ impl HistoryWish {
 
 /// What of the stream's past is asked for.
 #[derive(Debug, Default)]
-enum Past {
+enum HistoryState {
     #[default]
     Nothing,
     /// This was asked for.
@@ -71,7 +71,7 @@ struct Supplying {
     done: bool,
     closed: bool,
     rate: Option<u64>,
-    past: Past,
+    past: HistoryState,
 }
 
 /// All of them.
@@ -111,7 +111,7 @@ fn piece(item: HistoryItem, most: usize) -> Option<SuppliedPiece> {
 }
 
 /// What becomes of a range next.
-enum Next {
+enum SupplyStep {
     Piece(SuppliedPiece),
     /// Not now.
     Wait,
@@ -138,15 +138,15 @@ impl Supplies {
             done: false,
             closed: false,
             rate: None,
-            past: Past::Nothing,
+            past: HistoryState::Nothing,
         });
     }
 
     /// The user has answered; an answer that nobody waits for any more is none.
     pub(super) fn answer(&mut self, wish: &HistoryWish, item: Option<HistoryItem>) {
         let mut all = self.0.iter_mut();
-        if let Some(one) = all.find(|one| matches!(&one.past, Past::Asked(asked) if asked == wish)) {
-            one.past = Past::Answered(item.and_then(|item| piece(item, wish.most)));
+        if let Some(one) = all.find(|one| matches!(&one.past, HistoryState::Asked(asked) if asked == wish)) {
+            one.past = HistoryState::Answered(item.and_then(|item| piece(item, wish.most)));
         }
     }
 
@@ -235,19 +235,19 @@ impl Supplying {
         engine: &mut Engine,
         (group, from, to): (GroupId, u64, u64),
         wishes: &mut VecDeque<HistoryWish>,
-    ) -> Next {
+    ) -> SupplyStep {
         match core::mem::take(&mut self.past) {
-            Past::Nothing => {}
-            asked @ Past::Asked(_) => {
+            HistoryState::Nothing => {}
+            asked @ HistoryState::Asked(_) => {
                 self.past = asked;
-                return Next::Wait;
+                return SupplyStep::Wait;
             }
-            Past::Answered(Some(piece)) if piece.tag.is_some() || piece.len <= to - from => {
-                return Next::Piece(piece);
+            HistoryState::Answered(Some(piece)) if piece.tag.is_some() || piece.len <= to - from => {
+                return SupplyStep::Piece(piece);
             }
-            Past::Answered(_) => {
+            HistoryState::Answered(_) => {
                 engine.group_past_is_gone(now, self.association);
-                return Next::Gone;
+                return SupplyStep::Gone;
             }
         }
         let room = engine
@@ -255,12 +255,12 @@ impl Supplying {
             .map_or(0, |context| context.writable());
         // A tag has room as a whole, or it waits.
         if room < TAG_LEN as u64 {
-            return Next::Wait;
+            return SupplyStep::Wait;
         }
         match engine.group_supply(now, self.association, from, to.min(from.saturating_add(room))) {
-            Supplied::Piece(piece) => Next::Piece(piece),
-            Supplied::NotYet => Next::Wait,
-            Supplied::Gone => Next::Gone,
+            Supplied::Piece(piece) => SupplyStep::Piece(piece),
+            Supplied::NotYet => SupplyStep::Wait,
+            Supplied::Gone => SupplyStep::Gone,
             Supplied::Past(until) => {
                 let wish = HistoryWish {
                     association: self.association,
@@ -270,9 +270,9 @@ impl Supplying {
                         .min(MOST_ASKED)
                         .max((to - from).min(TAG_LEN as u64)) as usize,
                 };
-                self.past = Past::Asked(wish);
+                self.past = HistoryState::Asked(wish);
                 wishes.push_back(wish);
-                Next::Wait
+                SupplyStep::Wait
             }
         }
     }
@@ -280,9 +280,9 @@ impl Supplying {
     fn write(&mut self, now: Time, engine: &mut Engine, group: GroupId, wishes: &mut VecDeque<HistoryWish>) {
         while let Some(&(from, to)) = self.ranges.front() {
             let piece = match self.next(now, engine, (group, from, to), wishes) {
-                Next::Piece(piece) => piece,
-                Next::Wait => return,
-                Next::Gone => {
+                SupplyStep::Piece(piece) => piece,
+                SupplyStep::Wait => return,
+                SupplyStep::Gone => {
                     // The member was told why.
                     let _ = engine.abort(now, self.association);
                     return;

@@ -5,7 +5,7 @@
 
 use super::super::{Engine, Read};
 use super::ending::Said;
-use super::{Initiator, State};
+use super::{Initiator, InitiatorState};
 use crate::error::CloseReason;
 use crate::event::Event;
 use crate::matching::Offer;
@@ -18,7 +18,7 @@ use xtp_core::transmit::{Datagram, Ecn, TransmitBatch};
 use xtp_wire::Packet;
 
 /// An answer that ends its association.
-pub(super) struct Answer {
+pub(super) struct ReceivedAnswer {
     pub(super) arrived: Time,
     /// To which address it came, and how it was marked.
     pub(super) came: (Option<IpAddr>, Ecn),
@@ -40,7 +40,7 @@ pub(super) struct Answer {
     pub(super) released: Option<Time>,
 }
 
-impl Answer {
+impl ReceivedAnswer {
     /// Octets of its message.
     pub(super) fn octets(&self) -> u64 {
         self.message.len() as u64
@@ -115,7 +115,7 @@ impl Engine {
         datagram: &Datagram<'_>,
     ) -> Option<Said<'a>> {
         let record = self.contexts.initiator(slot)?;
-        let State::Sent { left } = record.state else {
+        let InitiatorState::Sent { left } = record.state else {
             return None;
         };
         let usual = now < record.until && !self.memory.is_rationed();
@@ -132,9 +132,9 @@ impl Engine {
         let Some(left) = record.left() else {
             return;
         };
-        record.state = State::Answered {
+        record.state = InitiatorState::Answered {
             left,
-            answer: Answer {
+            answer: ReceivedAnswer {
                 arrived: now,
                 came: (datagram.dst, datagram.ecn),
                 sync: said.sync,
@@ -185,7 +185,7 @@ impl Initiator {
 
     /// The message of its answer, which is read.
     fn take_message(&mut self) -> Bytes {
-        let State::Answered { answer, .. } = &mut self.state else {
+        let InitiatorState::Answered { answer, .. } = &mut self.state else {
             return Bytes::new();
         };
         let message = answer.message.clone();

@@ -1,8 +1,8 @@
 //! What follows the answer to an association of one message: END, what is counted, and what is left behind.
 
-use super::answer::Answer;
+use super::answer::ReceivedAnswer;
 use super::first::Facts;
-use super::{Initiator, State};
+use super::{Initiator, InitiatorState};
 use crate::config::EngineConfig;
 use crate::context::{COPY_LIMIT, TimeWaitEnd, afterlife};
 use crate::options::Confirm;
@@ -31,7 +31,7 @@ pub(super) struct Said<'a> {
 }
 
 /// What an answer may be made of.
-struct Parts<'a> {
+struct EndingParts<'a> {
     control: Option<Control>,
     delay: Option<u32>,
     data: &'a [u8],
@@ -47,7 +47,7 @@ impl Initiator {
         datagram: &Datagram<'_>,
     ) -> Option<Said<'a>> {
         let (facts, header) = (self.facts(config), &packet.header);
-        let Parts { control, delay, data } = Parts::of(packet)?;
+        let EndingParts { control, delay, data } = EndingParts::of(packet)?;
         let ends = header.options.contains(Options::END);
         let mut closes = Options::RCLOSE | Options::WCLOSE;
         closes.set(Options::EOM, !data.is_empty());
@@ -96,7 +96,7 @@ impl Initiator {
     }
 
     /// What is known of the round trip.
-    fn rtt(&self, answer: &Answer) -> Rtt {
+    fn rtt(&self, answer: &ReceivedAnswer) -> Rtt {
         let mut rtt = Rtt::new(self.prepared.identity.initial_rtt);
         if let Some(sample) = answer.sample {
             rtt.sample_of(self.sync(), sample);
@@ -105,7 +105,7 @@ impl Initiator {
     }
 
     /// What END says.
-    fn end(&self, facts: &Facts<'_>, answer: &Answer) -> TimeWait {
+    fn end(&self, facts: &Facts<'_>, answer: &ReceivedAnswer) -> TimeWait {
         let (octets, own) = (answer.octets(), self.prepared.identity.key);
         let freed = if answer.read { octets } else { 0 };
         TimeWait {
@@ -156,7 +156,7 @@ impl Initiator {
 
     /// What is counted of one that was answered and had its last turn.
     pub(super) fn count(&self, config: &EngineConfig) -> Option<ContextStats> {
-        let State::Answered { left, answer } = &self.state else {
+        let InitiatorState::Answered { left, answer } = &self.state else {
             return None;
         };
         let (facts, rtt) = (self.facts(config), self.rtt(answer));
@@ -187,7 +187,7 @@ impl Initiator {
     }
 
     /// What a controller makes of the one acknowledgement.
-    fn window(&self, facts: &Facts<'_>, (left, answer): (Time, &Answer)) -> Option<u64> {
+    fn window(&self, facts: &Facts<'_>, (left, answer): (Time, &ReceivedAnswer)) -> Option<u64> {
         let kind = facts.congestion();
         if kind == CongestionKind::Fixed {
             return None;
@@ -216,7 +216,7 @@ impl Initiator {
     }
 }
 
-impl<'a> Parts<'a> {
+impl<'a> EndingParts<'a> {
     /// `None` if the packet has others.
     fn of(packet: &Packet<'a>) -> Option<Self> {
         let plain =

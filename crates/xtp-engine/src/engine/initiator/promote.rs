@@ -3,8 +3,8 @@
 
 use super::super::pending::Past;
 use super::super::{Engine, Read};
-use super::answer::Answer;
-use super::{Initiator, State};
+use super::answer::ReceivedAnswer;
+use super::{Initiator, InitiatorState};
 use crate::context::{Context, Input};
 use xtp_wire::Packet;
 
@@ -23,9 +23,9 @@ impl Engine {
         }
         match &record.state {
             // It may have to state less credit than others did.
-            State::Due => self.ration_opening(slot),
+            InitiatorState::Due => self.ration_opening(slot),
             // What its answer changed is charged with the turn that follows.
-            State::Answered { answer, .. } if answer.left.is_none() => self.time(slot),
+            InitiatorState::Answered { answer, .. } if answer.left.is_none() => self.time(slot),
             _ => {
                 self.time(slot);
                 self.account(slot);
@@ -71,7 +71,7 @@ impl Initiator {
     }
 
     /// What the answer changed, and what its user did with it.
-    fn hear(&self, context: &mut Context, answer: &Answer, past: &mut Past<'_>) {
+    fn hear(&self, context: &mut Context, answer: &ReceivedAnswer, past: &mut Past<'_>) {
         let octets = self.datagram.octets();
         let Ok(packet) = Packet::parse(octets) else { return };
         let (dst, ecn) = answer.came;

@@ -1,7 +1,7 @@
 //! Turns of pending initiators: FIRST leaves, then END; and their users let go.
 
 use super::super::Engine;
-use super::State;
+use super::InitiatorState;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
 use crate::stats::ContextStats;
@@ -15,14 +15,14 @@ impl Engine {
         };
         let usual = self.now < record.until && !self.memory.is_rationed();
         let had = match record.state {
-            State::Due => {
+            InitiatorState::Due => {
                 if usual {
                     self.send_first(slot, out);
                 }
                 usual
             }
-            State::Sent { .. } => true,
-            State::Answered { .. } => usual && self.say_last(slot, out),
+            InitiatorState::Sent { .. } => true,
+            InitiatorState::Answered { .. } => usual && self.say_last(slot, out),
         };
         if !had {
             self.turn_with_context(slot, out);
@@ -36,7 +36,7 @@ impl Engine {
             return;
         };
         record.granted = record.write_first(&self.config, out);
-        record.state = State::Sent { left: now };
+        record.state = InitiatorState::Sent { left: now };
         // Where contexts are never parked, or many of them are whole, what waits is to be one as soon as there is time.
         if limit == usize::MAX || whole > limit {
             record.until = now;
@@ -84,7 +84,7 @@ impl Engine {
         let Some(record) = self.contexts.initiator_mut(slot) else {
             return false;
         };
-        let State::Answered { answer, .. } = &mut record.state else {
+        let InitiatorState::Answered { answer, .. } = &mut record.state else {
             return false;
         };
         answer.left = Some(now);

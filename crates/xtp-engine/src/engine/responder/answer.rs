@@ -1,7 +1,7 @@
 //! The answer leaves, and what it and the association leave behind: from the terms of FIRST, and what the user said.
 
 use super::super::Engine;
-use super::{End, Responder, State, Terms};
+use super::{End, Responder, ResponderState, Terms};
 use crate::config::EngineConfig;
 use crate::context::{COPY_LIMIT, allowance, begun_max_data, first_datagram, mode_bits, write_packet};
 use crate::error::CloseReason;
@@ -27,7 +27,7 @@ impl Engine {
         }
         let at = out.arena.len();
         record.write_answer(&self.config, now, out);
-        record.state = State::Answered { left: now };
+        record.state = ResponderState::Answered { left: now };
         record.turned = Some(now);
         self.stats.express += 1;
         if record.done.unconfirmed {
@@ -43,7 +43,7 @@ impl Engine {
         let Some(record) = self.contexts.responder_mut(slot) else {
             return;
         };
-        record.state = State::Ended {
+        record.state = ResponderState::Ended {
             left: now,
             end: End::Said,
         };

@@ -2,7 +2,7 @@
 //! a proved address, a round trip.
 
 use super::super::Engine;
-use super::{CameEnd, End, Responder, State};
+use super::{CameEnd, End, Responder, ResponderState};
 use crate::admit::Tombstone;
 use crate::config::EngineConfig;
 use crate::error::CloseReason;
@@ -86,9 +86,9 @@ impl Engine {
         slot: u32,
         (header, control): (&Header, Control),
         datagram: &Datagram<'_>,
-    ) -> Option<State> {
+    ) -> Option<ResponderState> {
         let record = self.contexts.responder(slot)?;
-        let (terms, State::Answered { left }) = (&record.terms, record.state) else {
+        let (terms, ResponderState::Answered { left }) = (&record.terms, record.state) else {
             return None;
         };
         let usual = self.now < record.until()
@@ -103,7 +103,7 @@ impl Engine {
             released_before: record.done.released.is_some(),
         };
         let end = End::Came(came);
-        usual.then_some(State::Ended { left, end })
+        usual.then_some(ResponderState::Ended { left, end })
     }
 
     /// Leaves behind what an association leaves that came, was answered and has ended.
