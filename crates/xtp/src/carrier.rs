@@ -220,7 +220,7 @@ impl Carrier {
     }
 
     /// No shortcut from now on.
-    #[cfg(all(feature = "tokio", unix))]
+    #[cfg(unix)]
     pub(crate) fn refuse_shortcut(&mut self) {
         self.shortcut.refuse();
     }

@@ -2,8 +2,12 @@
 
 use std::fmt::{self, Debug};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+#[cfg(unix)]
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
+#[cfg(unix)]
+use std::time::Instant;
 
 use xtp_engine::{Engine, ListenOptions, OpenOptions, Started};
 use xtp_io::{Capabilities, UdpSocket};
@@ -173,6 +177,18 @@ impl Endpoint {
         self.shared.progress(timeout)
     }
 
+    /// When this endpoint wants [`progress`](Self::progress) next although nothing comes, for the loop of a program that sleeps on its
+    /// [descriptor](#impl-AsFd-for-Endpoint). `None`: not before something comes. To be asked after the last call before the sleep; a call in
+    /// another thread may make it earlier.
+    #[cfg(unix)]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let (at, now) = self.shared.look(|core| {
+            let now = core.now();
+            (core.deadline_outside(now), now)
+        });
+        at.and_then(|at| Instant::now().checked_add(at.since(now)))
+    }
+
     /// Starts a thread that makes progress whenever no caller does. It ends with the returned guard.
     ///
     /// # Errors
@@ -216,6 +232,21 @@ impl Endpoint {
         Ok(ShutdownReport {
             unconfirmed: self.shared.settle(timeout)?,
         })
+    }
+}
+
+/// A descriptor for the loop of a program that sleeps on others, too (`poll`, epoll, mio, glib, libuv): it is readable when
+/// [`progress`](Self::progress) has something to take, until all was taken, as a level is. Writing to it and reading from it mean nothing.
+///
+/// The loop: sleep until the descriptor is readable or [`next_deadline`](Self::next_deadline) has come, call [`progress`](Self::progress), then
+/// what takes without waiting ([`PollSet::try_wait`](crate::PollSet::try_wait), [`Listener::try_accept`] and others).
+///
+/// From the first call on the endpoint takes all it is sent from where the descriptor tells of it, in [`progress`](Self::progress) and
+/// calls that wait; those that do not wait hand out what these have taken. Ways that are shorter for a thread that polls are given up. The sockets of groups are among what it tells of.
+#[cfg(unix)]
+impl AsFd for Endpoint {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.shared.as_fd()
     }
 }
 

@@ -15,6 +15,7 @@
 //! | reach many | [`Endpoint::cast`], [`Endpoint::join`] |
 //! | receive by tag, in any order | [`Stream::post_receive`], [`Endpoint::post_receive`], [`PostedReceive`] |
 //! | wait for many | [`PollSet`], [`CompletionQueue`], the module `tokio` |
+//! | sleep in a loop of your own | [`Endpoint`] as a [descriptor](Endpoint#impl-AsFd-for-Endpoint), [`Endpoint::next_deadline`], [`Endpoint::progress`] |
 //! | know what went wrong | [`Error`], [`CloseReason`] |
 //!
 //! Everything else is for those who measured: the module [`tuning`] has it apart. A program that works needs none of it:
@@ -177,6 +178,8 @@ mod history;
 mod incoming;
 mod limit;
 mod listener;
+#[cfg(target_os = "linux")]
+mod loop_descriptor;
 mod mark;
 mod matched;
 mod matching;

@@ -6,6 +6,8 @@
 //! the leader has what it waited for. Calls that do not wait run their turn under the lock and go.
 
 use std::net::SocketAddr;
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::task::Poll;
@@ -17,6 +19,8 @@ use xtp_io::UdpSocket;
 use crate::config::Config;
 use crate::core::Core;
 use crate::error::{Error, Result};
+#[cfg(target_os = "linux")]
+use crate::loop_descriptor::LoopDescriptor;
 use crate::sync::thread::JoinHandle;
 use crate::wait::{Ledger, OngoingWait, Step};
 use crate::wake::Waker;
@@ -24,6 +28,7 @@ use crate::wake::Waker;
 mod corks;
 mod end;
 mod exchange;
+mod outside;
 mod sleep;
 mod slept;
 #[cfg(all(feature = "tokio", unix))]
@@ -133,6 +138,9 @@ pub(crate) struct Shared {
     ended: AtomicBool,
     /// Sends what short writes gathered, once there were such.
     pub(crate) flusher: Mutex<Option<JoinHandle<()>>>,
+    /// On which a program's own loop sleeps, once it has asked for it; `None` inside: the system has none for it.
+    #[cfg(target_os = "linux")]
+    pub(crate) descriptor: OnceLock<Option<LoopDescriptor>>,
     /// This, for threads of its own.
     pub(crate) this: Weak<Shared>,
 }
@@ -205,6 +213,8 @@ impl Shared {
             interrupted: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             flusher: Mutex::new(None),
+            #[cfg(target_os = "linux")]
+            descriptor: OnceLock::new(),
             this: Weak::new(),
         }
     }
@@ -243,6 +253,7 @@ impl Shared {
             state.core.turn(now);
             self.announce(state);
         }
+        self.follow_groups(&state.core);
     }
 
     /// Looks at the state without a turn.
@@ -258,7 +269,9 @@ impl Shared {
         let mut state = self.lock();
         let now = state.core.now();
         let mut answer = question(&mut state.core, now);
-        if answer.is_pending() && !state.leader && state.poll(now) > 0 {
+        // A program that sleeps on the descriptor has taken what there was.
+        let looks = !state.leader && !state.core.is_outside();
+        if answer.is_pending() && looks && state.poll(now) > 0 {
             answer = question(&mut state.core, now);
         }
         // Looking at what is there mostly causes nothing.
@@ -384,6 +397,10 @@ impl Shared {
             state.poll(now);
         }
         let idle = state.core.received == before && !state.core.is_due(now);
+        if idle && state.core.is_outside() {
+            // What the network says of packets ends its sleep as well.
+            state.core.poll_errors(now);
+        }
         if idle && !timeout.is_zero() {
             // What is queued leaves before this thread rests.
             state.core.turn(now);
@@ -400,6 +417,8 @@ impl Shared {
         state.core.turn(now);
         self.announce(&mut state);
         self.hand_over(&state);
+        self.follow_groups(&state.core);
+        state.core.note_taken();
         state.core.check_carrier()?;
         if count == 0 && !timeout.is_zero() && self.interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -425,7 +444,8 @@ impl Shared {
     fn glance(&self, state: &mut EndpointState, now: Time) {
         let core = &state.core;
         let soon = now.since(core.last_poll()) < POLL_EVERY && core.given_since_poll() < POLL_AFTER;
-        if state.leader || soon {
+        // What is taken here would end no sleep on the descriptor.
+        if state.leader || soon || core.is_outside() {
             return;
         }
         let mut batches = 0;

@@ -285,7 +285,7 @@ impl ShortcutUse {
     }
 
     /// None from now on.
-    #[cfg(all(feature = "tokio", unix))]
+    #[cfg(unix)]
     pub(super) fn refuse(&mut self) {
         self.refused = true;
     }

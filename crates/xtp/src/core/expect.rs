@@ -8,8 +8,8 @@ use super::{Accepted, Core, Slot, SlotHolder};
 impl Core {
     /// From here on this is expected; who expected something before gets it in the general way.
     pub(crate) fn expect(&mut self, mut expectation: Expectation) {
-        // A task that drives the endpoint sees only what is in the socket.
-        if expectation == Expectation::OneByOne && self.driver.is_some() {
+        // A task that drives the endpoint, or sleeps on its descriptor, sees only what is in the socket.
+        if expectation == Expectation::OneByOne && (self.driver.is_some() || self.is_outside()) {
             expectation = Expectation::Anything;
         }
         self.expected_at = match &expectation {

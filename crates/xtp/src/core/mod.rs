@@ -45,6 +45,7 @@ mod long_writes;
 mod matching;
 pub(crate) mod ops;
 mod orphan;
+mod outside;
 mod pace;
 mod partial;
 mod pending_receive;
@@ -158,6 +159,11 @@ pub(crate) struct Core {
     broken: Option<(&'static str, Option<i32>, std::io::ErrorKind)>,
     /// Wakes the driver task of an asynchronous endpoint.
     pub(crate) driver: Option<Waker>,
+    /// Its program sleeps on the endpoint's descriptor.
+    outside: bool,
+    /// Datagrams that had been taken when such a program was told of them last.
+    #[cfg(unix)]
+    told_outside: u64,
 }
 
 impl Core {
@@ -199,6 +205,9 @@ impl Core {
             last_errors: Time::ZERO,
             broken: None,
             driver: None,
+            outside: false,
+            #[cfg(unix)]
+            told_outside: 0,
         }
     }
 
@@ -329,6 +338,7 @@ impl Core {
             && self.queues.is_empty()
             && self.echo.is_none()
             && self.driver.is_none()
+            && !self.outside
             && self.groups.is_empty()
             && !self.engine.is_stalled();
         alone.then(|| self.slots.get(&id).map(|slot| slot.peer)).flatten()
