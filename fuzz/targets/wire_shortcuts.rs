@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use xtp_wire::{
-    Body, HEADER_LEN, Header, Options, Packet, Protection, Run, PacketWriter, XDATA_HEAD_LEN, XdataHead,
+    Body, HEADER_LEN, Header, Options, Packet, PacketWriter, Protection, Run, XDATA_HEAD_LEN, XdataHead,
     parse_head, seal,
 };
 
