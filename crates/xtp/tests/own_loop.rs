@@ -235,6 +235,8 @@ fn what_another_call_took_keeps_the_loop_awake() {
     });
     let answer = first.recv_message().expect("an answer").expect("no end");
     assert_eq!(answer, "first");
+    // With a turn, behind which nothing else is due.
+    client.poll_set().add(&second, 1).expect("its own");
     let next = client.next_deadline().expect("at once");
     assert!(next <= Instant::now(), "it would sleep");
     client.progress().expect("the socket works");
