@@ -151,7 +151,7 @@ pub struct TransmitterOptions {
     /// Octets kept for those who fell behind, beyond what is unacknowledged; `u64::MAX` = everything. Default 64 MiB.
     pub keep: u64,
     /// The user has what is no longer kept, and gives it back when it is asked
-    /// (`Driver::poll_history` of the engine): with [`Slow::CatchUp`] nobody is too far behind or too late. Default
+    /// (`Driver::poll_history` of the engine): with [`Slow::CatchUp`] no member is too far behind or too late. Default
     /// `false`.
     pub history: bool,
     /// Whether who is done has received everything, or its user has confirmed it.

@@ -29,7 +29,7 @@ impl GroupParties {
     }
 
     /// Sends one message to a group: with [`Require::Nobody`](crate::Require::Nobody) once, and that is all;
-    /// otherwise until all who are required have answered, or `patience` is over ([`GroupEvent::Closed`]).
+    /// otherwise until all required members have answered, or `patience` is over ([`GroupEvent::Closed`]).
     ///
     /// # Errors
     ///

@@ -12,6 +12,10 @@ impl Shared {
     /// The descriptor on which a program's own loop sleeps; from the first call on nothing comes elsewhere.
     #[cfg(unix)]
     pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        #[cfg(target_os = "linux")]
+        if let Some(Some(descriptor)) = self.descriptor.get() {
+            return descriptor.as_fd();
+        }
         self.command(|core, _| core.go_outside());
         #[cfg(target_os = "linux")]
         {

@@ -1,6 +1,6 @@
 //! Associations by which members of groups fetch what they lack: which transmitter's they are, and how many (§9.7).
 //!
-//! A catch-up is an ordinary association whose user is the driver; here is who may open one, and how its octets reach the
+//! A catch-up is an ordinary association whose user is the driver; here is from where one is taken, and how its octets reach the
 //! party.
 
 use crate::engine::Engine;
@@ -38,7 +38,7 @@ struct CatchUp {
 }
 
 impl Engine {
-    /// Who takes a FIRST of a catch-up that came from `src`, if it is one of a member of a group of this engine.
+    /// The party that takes a FIRST of a catch-up that came from `src`, if it is of a member of a group of this engine.
     pub(in crate::engine) fn catch_up_listener(
         &self,
         point: GroupPoint,
@@ -46,7 +46,7 @@ impl Engine {
     ) -> Result<ListenerId, DiagValue> {
         let listener = self.catch_ups.listener.ok_or(DiagValue::JoinDenied)?;
         let (group, member) = self.groups.member_at(point, src)?;
-        // A member that begins another one gives up the one before: nobody has two places.
+        // A member that begins another one gives up the one before: a member has one place.
         let of_others = |one: &&CatchUp| one.group == group && one.member != member;
         match self.catch_ups.open.iter().filter(of_others).count() < AT_ONCE {
             true => Ok(listener),
@@ -100,7 +100,7 @@ impl Engine {
         Some((one.group, one.member))
     }
 
-    /// What the transmitter keeps from `from` on, not beyond `to`, for whoever fetches by association `id`.
+    /// What the transmitter keeps from `from` on, not beyond `to`, for the member that fetches by association `id`.
     pub(crate) fn group_supply(&mut self, now: Time, id: ContextId, from: u64, to: u64) -> Supplied {
         self.advance(now);
         let Some(member) = self.open_catch_up(id) else {
@@ -110,7 +110,7 @@ impl Engine {
         groups.supply(&env, member, from, to)
     }
 
-    /// The user does not have what whoever fetches by association `id` lacks.
+    /// The user does not have what the member lacks that fetches by association `id`.
     pub(crate) fn group_past_is_gone(&mut self, now: Time, id: ContextId) {
         self.advance(now);
         if let Some(member) = self.open_catch_up(id) {

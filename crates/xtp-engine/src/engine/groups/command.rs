@@ -24,7 +24,7 @@ impl Engine {
     }
 
     /// Sends one message to a group: with [`Require::Nobody`](crate::group::Require::Nobody) once, and that is all;
-    /// otherwise until all who are required have answered, or `patience` is over ([`GroupEvent::Closed`]).
+    /// otherwise until all required members have answered, or `patience` is over ([`GroupEvent::Closed`]).
     ///
     /// # Errors
     ///
