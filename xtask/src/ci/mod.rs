@@ -82,6 +82,7 @@ pub(crate) fn run(root: &Path, words: &[&str], whole: bool) -> Result<(), String
             eprintln!("ci: the seconds of this run are not remembered: {reason}");
         }
     }
+    print!("{}", schedule::failures(&folder, &outcomes));
     println!("{}", closing(&outcomes));
     match failed.is_empty() {
         true => Ok(()),

@@ -16,6 +16,9 @@ use super::steps::{Step, Work};
 /// Words of a command that an error shows.
 const SHOWN: usize = 8;
 
+/// Lines of a failed step's output that stand once more at the end of a run.
+const LAST: usize = 60;
+
 /// What a step prints to say what it ran stands behind this.
 const RAN: &str = "ran: ";
 
@@ -259,6 +262,22 @@ fn show(folder: &Path, outcome: &Outcome) {
         }
         _ => println!("=== {}: {} s", outcome.name, outcome.seconds),
     }
+}
+
+/// The last lines that each failed step printed: a reader may be given no more than the end of a run's output.
+pub(super) fn failures(folder: &Path, outcomes: &[Outcome]) -> String {
+    let failed = outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome.verdict, Verdict::Failed(_)));
+    failed
+        .map(|outcome| {
+            let log = std::fs::read(folder.join(format!("{}.log", outcome.name))).unwrap_or_default();
+            let log = String::from_utf8_lossy(&log);
+            let lines: Vec<&str> = log.trim_end().lines().collect();
+            let last = lines[lines.len().saturating_sub(LAST)..].join("\n");
+            format!("=== {} failed, its last lines:\n{last}\n", outcome.name)
+        })
+        .collect()
 }
 
 #[cfg(test)]

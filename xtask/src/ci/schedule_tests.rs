@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Job, Outcome, Verdict, Work, ran, run};
+use super::{Job, LAST, Outcome, Verdict, Work, failures, ran, run};
 
 const NEVER: Duration = Duration::from_secs(3_600);
 
@@ -98,4 +98,16 @@ fn a_command_that_is_not_there_is_a_failure() {
 fn what_steps_say_they_ran_is_found() {
     assert_eq!(ran("building\nran: a\nother\nran: b\n"), "a, b");
     assert_eq!(ran("it ran: nothing\n"), "");
+}
+
+#[test]
+fn the_last_lines_of_failed_steps_stand_once_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("seq {}; exit 1", LAST + 1);
+    let jobs = [job("well", "echo fine"), job("wrong", &script)];
+    let all = run(folder.path(), folder.path(), &jobs, Some(1), NEVER).unwrap();
+    let shown = failures(folder.path(), &all);
+    let lines: Vec<&str> = shown.lines().skip(1).collect();
+    assert_eq!((lines[0], lines[lines.len() - 1]), ("2", "61"));
+    assert!(!shown.contains("fine"), "{shown}");
 }
