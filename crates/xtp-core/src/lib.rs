@@ -8,6 +8,7 @@ pub mod control;
 pub mod fields;
 pub mod frames;
 pub mod hash;
+pub mod matching;
 pub mod path;
 pub mod recv;
 pub mod reuse;

@@ -17,11 +17,48 @@ fn a_tag_stands_for_the_messages_that_have_it() {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Association(u64),
+    Listener(u32),
+    Any,
+}
+
+/// Where a message comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct From {
+    association: u64,
+    listener: Option<u32>,
+}
+
+impl MessageOrigin for From {
+    type Source = Source;
+
+    fn sources(&self) -> impl Iterator<Item = Source> {
+        let listener = self.listener.map(Source::Listener);
+        [
+            Some(Source::Association(self.association)),
+            listener,
+            Some(Source::Any),
+        ]
+        .into_iter()
+        .flatten()
+    }
+}
+
+/// What a posted receive is for.
+#[derive(Clone, Copy, Debug)]
+struct Match {
+    source: Source,
+    tags: Tags,
+    length: usize,
+}
+
 /// What a receive, or a message, may be for or from: few of each, so that they meet.
 fn source() -> impl Strategy<Value = Source> {
     prop_oneof![
-        (0..3_u64).prop_map(|n| Source::Association(ContextId(n))),
-        (0..2_u32).prop_map(|n| Source::Listener(ListenerId(n))),
+        (0..3_u64).prop_map(Source::Association),
+        (0..2_u32).prop_map(Source::Listener),
         Just(Source::Any),
     ]
 }
@@ -44,11 +81,11 @@ fn wanted() -> impl Strategy<Value = Match> {
     (source(), tags(), 0..5_usize).prop_map(|(source, tags, length)| Match { source, tags, length })
 }
 
-fn message() -> impl Strategy<Value = (Origin, Option<u64>)> {
-    let listener = proptest::option::of((0..2_u32).prop_map(ListenerId));
+fn message() -> impl Strategy<Value = (From, Option<u64>)> {
+    let listener = proptest::option::of(0..2_u32);
     (0..3_u64, listener, proptest::option::of(0..4_u64)).prop_map(|(id, listener, tag)| {
-        let origin = Origin {
-            association: ContextId(id),
+        let origin = From {
+            association: id,
             listener,
         };
         (origin, tag)
@@ -59,7 +96,7 @@ fn message() -> impl Strategy<Value = (Origin, Option<u64>)> {
 enum Step {
     Post(Match),
     Cancel(usize),
-    Comes((Origin, Option<u64>)),
+    Comes((From, Option<u64>)),
     Takes(usize),
     Ends(u64),
 }
@@ -74,7 +111,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn is_from(source: Source, origin: &Origin) -> bool {
+fn is_from(source: Source, origin: &From) -> bool {
     match source {
         Source::Association(id) => id == origin.association,
         Source::Listener(id) => Some(id) == origin.listener,
@@ -87,9 +124,9 @@ proptest! {
 
     #[test]
     fn both_tables_find_what_a_search_of_all_finds(steps in proptest::collection::vec(step(), 1..80)) {
-        let (mut posted, mut waiting) = (Posted::default(), Waiting::<u32>::default());
-        let mut receives: Vec<(PostedId, Match)> = Vec::new();
-        let mut messages: Vec<(Turn, Origin, Option<u64>, u32)> = Vec::new();
+        let (mut posted, mut waiting) = (Posted::default(), Waiting::<From, u32>::default());
+        let mut receives: Vec<(u64, Match)> = Vec::new();
+        let mut messages: Vec<(Turn, From, Option<u64>, u32)> = Vec::new();
         let (mut last, mut content) = (0, 0);
         for step in steps {
             match step {
@@ -108,15 +145,15 @@ proptest! {
                         }
                         _ => {
                             last += 1;
-                            posted.insert(PostedId(last), &wanted);
-                            receives.push((PostedId(last), wanted));
+                            posted.insert(last, wanted.source, wanted.tags, wanted.length);
+                            receives.push((last, wanted));
                         }
                     }
                 }
                 Step::Cancel(at) if !receives.is_empty() => {
                     let (id, _) = receives.remove(at % receives.len());
-                    prop_assert!(posted.remove(id));
-                    prop_assert!(!posted.remove(id));
+                    prop_assert!(posted.remove(id).is_some());
+                    prop_assert!(posted.remove(id).is_none());
                 }
                 Step::Comes((origin, tag)) => {
                     let first = receives
@@ -136,7 +173,7 @@ proptest! {
                     prop_assert_eq!(waiting.take(turn), Some((origin, content)));
                 }
                 Step::Ends(id) => {
-                    let source = Source::Association(ContextId(id));
+                    let source = Source::Association(id);
                     while let Some(ended) = posted.first_at(source) {
                         let at = receives.iter().position(|(id, wanted)| *id == ended && wanted.source == source);
                         prop_assert!(at.is_some());
@@ -155,51 +192,24 @@ proptest! {
 #[test]
 fn of_thousands_of_receives_the_first_that_fits_is_found_and_nothing_is_left() {
     const COUNT: u64 = 20_000;
-    let from = |id| Origin {
-        association: ContextId(id),
-        listener: Some(ListenerId(0)),
+    let from = |id| From {
+        association: id,
+        listener: Some(0),
     };
     let mut posted = Posted::default();
     for n in 0..COUNT {
-        let source = Source::Association(ContextId(n % 100));
+        let source = Source::Association(n % 100);
         let tags = Tags::exact(n / 100);
         let length = n as usize;
-        posted.insert(PostedId(n), &Match { source, tags, length });
+        posted.insert(n, source, tags, length);
     }
-    let any = Match {
-        source: Source::Any,
-        tags: Tags::Like { tag: 0, mask: 1 },
-        length: 7,
-    };
-    posted.insert(PostedId(COUNT), &any);
+    posted.insert(COUNT, Source::Any, Tags::Like { tag: 0, mask: 1 }, 7);
     // In the order of the tables' own: each message has one receive, and even tags another behind it.
     for n in (0..COUNT).rev() {
-        assert_eq!(
-            posted.take(&from(n % 100), Some(n / 100)),
-            Some((PostedId(n), n as usize))
-        );
+        assert_eq!(posted.take(&from(n % 100), Some(n / 100)), Some((n, n as usize)));
     }
     assert_eq!(posted.take(&from(1), Some(3)), None);
-    assert_eq!(posted.take(&from(1), Some(4)), Some((PostedId(COUNT), 7)));
+    assert_eq!(posted.take(&from(1), Some(4)), Some((COUNT, 7)));
     assert_eq!(posted.len(), 0);
     assert!(posted.shapes_in_use() == 0);
-}
-
-#[test]
-fn a_message_in_parts_is_joined_and_one_in_one_part_is_not_copied() {
-    let of = |parts: &[&'static [u8]]| Matched {
-        association: ContextId(1),
-        offset: 0,
-        tag: None,
-        parts: parts.iter().map(|part| Bytes::from_static(part)).collect(),
-    };
-    assert_eq!(
-        of(&[b"one ", b"and ", b"more"]).into_bytes(),
-        &b"one and more"[..]
-    );
-    assert_eq!(of(&[b"one ", b"and "]).len(), 8);
-    assert!(of(&[]).is_empty() && of(&[]).into_bytes().is_empty());
-    let single = of(&[b"single"]);
-    let at = single.parts[0].as_ptr();
-    assert_eq!(single.into_bytes().as_ptr(), at);
 }

@@ -8,11 +8,9 @@ use crate::context::Context;
 use crate::context::matched::{Collected, Fate, Whole};
 use crate::error::Error;
 use crate::event::ContextId;
-use crate::matching::{
-    Envelope, Expected, Match, Matched, Origin, Posted, PostedId, ReceiveError, Received, Source, Turn,
-    Waiting,
-};
+use crate::matching::{Envelope, Expected, Match, Matched, Origin, PostedId, ReceiveError, Received, Source};
 use std::collections::VecDeque;
+use xtp_core::matching::{Posted, Turn, Waiting};
 use xtp_core::time::Time;
 
 /// A message that waits: whole with its place in the stream, or still coming at its context.
@@ -23,8 +21,8 @@ type Waits = Option<(u64, Matched)>;
 #[derive(Default)]
 pub(super) struct Matching {
     pub(super) expected: Expected,
-    posted: Posted,
-    waiting: Waiting<Waits>,
+    posted: Posted<Source, PostedId, usize>,
+    waiting: Waiting<Origin, Waits>,
     done: VecDeque<Received>,
     /// Receives that were posted so far.
     count: u64,
@@ -55,7 +53,10 @@ impl Engine {
         let posted = PostedId(self.matching.count);
         match found {
             Some(turn) => self.receive_waiting(now, turn, posted, wanted.length),
-            None => self.matching.posted.insert(posted, &wanted),
+            None => {
+                let Match { source, tags, length } = wanted;
+                self.matching.posted.insert(posted, source, tags, length);
+            }
         }
         // No turn would follow that tells of it; of one at rest it is not known without unpacking.
         if let Some(slot) = ended.and_then(|id| self.contexts.find(id)) {
@@ -67,7 +68,7 @@ impl Engine {
 
     /// Takes a posted receive back; false if it has its message already, or the beginning of it, or was ended.
     pub fn cancel_receive(&mut self, posted: PostedId) -> bool {
-        self.matching.posted.remove(posted)
+        self.matching.posted.remove(posted).is_some()
     }
 
     /// The message that a receive for `source` and `tags` would get if it were posted now.
