@@ -12,12 +12,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::pool;
 
 /// Classes of seeds, and the option by which the runner is told.
-const CLASSES: [(&str, &str); 6] = [
+const CLASSES: [(&str, &str); 7] = [
     ("plain", ""),
     ("cast", "--cast"),
     ("exchange", "--exchange"),
     ("hostile", "--hostile"),
     ("roles", "--roles"),
+    ("mesh", "--mesh"),
     ("rough", "--rough"),
 ];
 /// Seeds that a process runs: some seconds.
@@ -36,7 +37,7 @@ struct Arguments {
 }
 
 const USAGE: &str = "\
-Usage: cargo xtask seeds [--minutes N] [--class plain|cast|exchange|hostile|roles|rough]... [--base SEED]
+Usage: cargo xtask seeds [--minutes N] [--class plain|cast|exchange|hostile|mesh|roles|rough]... [--base SEED]
 
 Runs seeds of the simulator that nobody ran before, on all cores, and prints and shrinks those that fail.
 

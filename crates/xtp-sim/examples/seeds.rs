@@ -1,7 +1,7 @@
 //! Runs consecutive seeds on one thread and fails at the end if one of them failed.
 //!
 //! ```text
-//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--shrink] [--hostile|--exchange|--cast|--rough|--roles]
+//! cargo run --release -p xtp-sim --example seeds -- FIRST COUNT [--fail-fast] [--shrink] [--hostile|--exchange|--cast|--rough|--roles|--mesh]
 //! ```
 //!
 //! With `--shrink` what fails is made smaller, and the command that shows the rest is printed. `cargo xtask seeds`, `cargo xtask
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     let is_known = |option: &str| ["--fail-fast", "--shrink"].contains(&option) || class_of(option).is_some();
     let (&[first, count], true) = (&numbers[..], options.iter().all(|option| is_known(option))) else {
         eprintln!(
-            "usage: seeds FIRST COUNT [--fail-fast] [--shrink] [--hostile|--exchange|--cast|--rough|--roles]"
+            "usage: seeds FIRST COUNT [--fail-fast] [--shrink] [--hostile|--exchange|--cast|--rough|--roles|--mesh]"
         );
         return ExitCode::from(2);
     };

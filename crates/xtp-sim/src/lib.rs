@@ -28,6 +28,7 @@ mod inbox;
 mod judge;
 pub mod keep;
 mod matching;
+pub mod mesh;
 mod more;
 pub mod net;
 mod octets;

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use crate::cast::{self, CastPlan, GroupWorld};
 use crate::hostile::{Injector, hostile_plan, run_hostile_plan};
 use crate::keep::Keep;
+use crate::mesh::{self, MeshPlan};
 use crate::report::SeedReport;
 use crate::run::{print_plan, print_run, run_plan_here};
 use crate::seed::Plan;
@@ -28,6 +29,8 @@ pub enum Class {
     Rough,
     /// A group, and parts are played that hosts of `Cast` do not play: liars and others (`cast/roles.rs`).
     Roles,
+    /// Programs that exchange tagged messages, with faults of links and hosts, and sometimes a liar.
+    Mesh,
 }
 
 /// What a seed draws.
@@ -36,17 +39,20 @@ pub enum Drawn {
     Flows(Box<Plan>, Option<Box<Injector>>),
     /// A group.
     Group(Box<CastPlan>),
+    /// A mesh.
+    Mesh(Box<MeshPlan>),
 }
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Plain,
         Self::Hostile,
         Self::Exchange,
         Self::Cast,
         Self::Rough,
         Self::Roles,
+        Self::Mesh,
     ];
 
     /// Its name.
@@ -58,6 +64,7 @@ impl Class {
             Self::Cast => "cast",
             Self::Rough => "rough",
             Self::Roles => "roles",
+            Self::Mesh => "mesh",
         }
     }
 }
@@ -140,6 +147,12 @@ impl Scenario {
                 }
                 return Ok(Drawn::Group(Box::new(plan)));
             }
+            Class::Mesh => {
+                return match self.keep {
+                    None => Ok(Drawn::Mesh(Box::new(MeshPlan::draw(self.seed)))),
+                    Some(_) => Err("a seed of this class is run whole".to_owned()),
+                };
+            }
         };
         if let Some(keep) = &self.keep {
             keep.apply(&mut plan, injector.as_mut())?;
@@ -168,6 +181,7 @@ impl Scenario {
                 let (report, world) = cast::run_plan(&plan, self.seed, records);
                 (report, world.map(|world| Left::Group(Box::new(world))))
             }
+            Ok(Drawn::Mesh(plan)) => (mesh::run_plan(&plan, self.seed), None),
             Err(failure) => (SeedReport::failed(failure), None),
         };
         report.seed = self.seed;
@@ -182,6 +196,7 @@ impl Scenario {
         match self.plan() {
             Ok(Drawn::Flows(plan, _)) => print_plan(&plan, out),
             Ok(Drawn::Group(plan)) => cast::print_plan(&plan, out),
+            Ok(Drawn::Mesh(plan)) => mesh::print_plan(&plan, out),
             Err(wrong) => writeln!(out, "{wrong}"),
         }
     }

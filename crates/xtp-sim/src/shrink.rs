@@ -39,6 +39,7 @@ pub fn shrink(scenario: &Scenario, fails: impl FnMut(&Scenario) -> Option<String
     let (all, injects) = match &drawn {
         Drawn::Flows(plan, injector) => (Keep::all(plan), injector.is_some()),
         Drawn::Group(plan) => (Keep::all_of_group(plan), false),
+        Drawn::Mesh(_) => return None,
     };
     let keep = scenario.keep.clone().unwrap_or(all);
     let mut best = scenario.clone();

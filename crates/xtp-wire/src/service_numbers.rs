@@ -8,3 +8,5 @@ pub const MESSAGE: u16 = 9;
 pub const CALL: u16 = 10;
 /// File copies.
 pub const FILES: u16 = 21;
+/// Messages among many peers, matched by tag.
+pub const MESH: u16 = 22;

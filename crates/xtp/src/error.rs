@@ -134,6 +134,9 @@ pub enum Error {
         /// Octets allowed.
         limit: usize,
     },
+    /// A mesh refused the call.
+    #[error("{0}")]
+    Mesh(xtp_mesh::MeshError),
     /// The engine refused the command.
     #[error("{0}")]
     Command(xtp_engine::Error),
@@ -228,7 +231,7 @@ impl Error {
             Self::Narrow { .. } => io::ErrorKind::HostUnreachable,
             Self::MessageTooLong { .. } => io::ErrorKind::InvalidData,
             Self::Command(error) => kind_of_command(error),
-            Self::Address { .. } => io::ErrorKind::InvalidInput,
+            Self::Address { .. } | Self::Mesh(_) => io::ErrorKind::InvalidInput,
             Self::Group(reason) => kind_of_group(reason),
             Self::GroupSending => io::ErrorKind::AddrInUse,
             Self::Entropy(_) => io::ErrorKind::Other,

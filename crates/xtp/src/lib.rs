@@ -183,6 +183,7 @@ mod loop_descriptor;
 mod mark;
 mod matched;
 mod matching;
+pub mod mesh;
 mod poll_set;
 mod race;
 mod reach;

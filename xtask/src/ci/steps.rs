@@ -53,7 +53,7 @@ const ROTATING: Step = Step {
 
 /// All steps in the order in which they begin, as far as cores and target directories are free: what takes longest comes
 /// first, so that no core waits at the end.
-pub(super) const STEPS: [Step; 27] = [
+pub(super) const STEPS: [Step; 28] = [
     Step {
         name: "tests",
         purpose: "every test and every example of the documentation passes, tokio's included",
@@ -153,6 +153,13 @@ pub(super) const STEPS: [Step; 27] = [
         purpose: "seeds of groups beside liars, deaf and crowds do",
         needs: &["checked"],
         work: |_| program(SEEDS, &[BASE, "2500", "--roles"]),
+        ..ALWAYS
+    },
+    Step {
+        name: "meshes",
+        purpose: "seeds of meshes: each message once, to the receive that MPI names",
+        needs: &["checked"],
+        work: |_| program(SEEDS, &[BASE, "4000", "--mesh"]),
         ..ALWAYS
     },
     Step {
@@ -258,6 +265,7 @@ pub(super) const STEPS: [Step; 27] = [
                 "crates/xtp-congestion/",
                 "crates/xtp-group/",
                 "crates/xtp-engine/",
+                "crates/xtp-mesh/",
                 "crates/xtp-wire/",
             ];
             in_turn(

@@ -54,7 +54,13 @@ impl Kind {
         match self {
             Self::Wire => &["xtp-wire"],
             Self::Engine => &["xtp-engine"],
-            Self::Units => &["xtp-core", "xtp-congestion", "xtp-group", "xtp-engine"],
+            Self::Units => &[
+                "xtp-core",
+                "xtp-congestion",
+                "xtp-group",
+                "xtp-engine",
+                "xtp-mesh",
+            ],
             Self::Seeds | Self::Proofs => &["xtp-sim"],
             Self::Sockets => &["xtp-io"],
             Self::Facade => &["xtp"],
@@ -88,7 +94,7 @@ impl Kind {
     pub(super) fn of_program(package: &str, name: &str) -> Option<Self> {
         match (package, name) {
             ("xtp-wire", _) => Some(Self::Wire),
-            ("xtp-core" | "xtp-congestion" | "xtp-group", _) | ("xtp-engine", "src/lib.rs") => {
+            ("xtp-core" | "xtp-congestion" | "xtp-group" | "xtp-mesh", _) | ("xtp-engine", "src/lib.rs") => {
                 Some(Self::Units)
             }
             ("xtp-engine", _) => Some(Self::Engine),

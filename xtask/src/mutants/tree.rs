@@ -8,12 +8,13 @@ use super::resolve;
 use super::rewrite::rewrite;
 
 /// The crates whose tests and programs are the killers; those they depend on are copied with them.
-pub(super) const TESTED: [&str; 9] = [
+pub(super) const TESTED: [&str; 10] = [
     "xtp-wire",
     "xtp-core",
     "xtp-congestion",
     "xtp-group",
     "xtp-engine",
+    "xtp-mesh",
     "xtp-sim",
     "xtp-io",
     "xtp",

@@ -16,8 +16,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "xtp-engine",
         &["xtp-congestion", "xtp-core", "xtp-group", "xtp-wire"],
     ),
-    ("xtp-transport", &["xtp-engine", "xtp-io", "xtp-wire"]),
-    ("xtp-sim", &["xtp-engine", "xtp-link", "xtp-wire"]),
+    ("xtp-mesh", &["xtp-core", "xtp-engine", "xtp-wire"]),
+    ("xtp-transport", &["xtp-engine", "xtp-io", "xtp-mesh", "xtp-wire"]),
+    ("xtp-sim", &["xtp-engine", "xtp-link", "xtp-mesh", "xtp-wire"]),
     // `xtp sim` is a command like the others; the simulator sits beside, not below.
     ("xtp-cli", &["xtp", "xtp-bench", "xtp-linkem", "xtp-sim"]),
     ("xtp-ffi", &["xtp"]),
@@ -61,6 +62,7 @@ const PURE: &[&str] = &[
     "xtp-congestion",
     "xtp-group",
     "xtp-engine",
+    "xtp-mesh",
 ];
 
 pub(super) fn check(file: &Source, findings: &mut Vec<Finding>) {

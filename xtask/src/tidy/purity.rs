@@ -64,7 +64,9 @@ pub(super) fn check(file: &Source, is_test: bool, findings: &mut Vec<Finding>) {
     check_root(file, findings);
     let in_src = file.path.contains("/src/");
     match file.crate_name() {
-        Some("xtp-core" | "xtp-congestion" | "xtp-group" | "xtp-engine") if in_src && !is_test => {
+        Some("xtp-core" | "xtp-congestion" | "xtp-group" | "xtp-engine" | "xtp-mesh")
+            if in_src && !is_test =>
+        {
             check_paths(file, ENGINE, findings);
             check_engine_words(file, findings);
         }

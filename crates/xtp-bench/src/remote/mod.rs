@@ -42,11 +42,12 @@ const EXPERIMENTS: [Experiment; 4] = [
     Experiment::Bulk,
 ];
 /// The transports whose parties are ours, and need nothing of their host but a socket.
-const TRANSPORTS: [&str; 17] = [
+const TRANSPORTS: [&str; 18] = [
     "xtp",
     "xtp-plain",
     "xtp-fresh",
     "xtp-write-read",
+    "xtp-mesh",
     "udp",
     "udp-fresh",
     "r-udp",

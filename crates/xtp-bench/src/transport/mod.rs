@@ -54,6 +54,7 @@ static ALL: &[&Transport] = &[
     &xtp::PLAIN,
     &xtp::FRESH,
     &xtp::WRITE,
+    &xtp::MESH,
     &xtp::CUBIC,
     &xtp::GBN,
     &xtp::KDD,

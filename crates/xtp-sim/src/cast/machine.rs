@@ -171,14 +171,24 @@ impl Machine {
     }
 
     /// One turn; what leaves is given to `each` with its destination.
-    pub fn turn(&mut self, world: u64, mut each: impl FnMut(Travelling)) {
+    pub fn turn(&mut self, world: u64, each: impl FnMut(Travelling)) {
+        // Catch-ups are the driver's own; a host of a group has no others.
+        self.turn_with(world, |driver| while driver.poll_event().is_some() {}, each);
+    }
+
+    /// The same of a host whose program takes the engine's events.
+    pub fn turn_with(
+        &mut self,
+        world: u64,
+        mut events: impl FnMut(&mut Driver),
+        mut each: impl FnMut(Travelling),
+    ) {
         let now = self.local(world);
         for _ in 0..TURNS {
             self.driver.turn(now, &mut self.outbox);
             // Nobody else holds what is let go.
             let _ = self.driver.release_detached(now);
-            // Catch-ups are the driver's own; a host of a group has no others.
-            while self.driver.poll_event().is_some() {}
+            events(&mut self.driver);
             if !self.driver.is_pressing(now) {
                 break;
             }

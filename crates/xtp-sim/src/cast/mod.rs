@@ -31,6 +31,7 @@ mod world;
 pub use chat::{Chat, ChatFigures};
 pub use judge::information_bound;
 pub use liar::{LiarPlan, Lie};
+pub(crate) use machine::Machine;
 pub use member::Receiving;
 pub use network::{Bridge, Travelling};
 pub use past::{Memory, PastPlan};

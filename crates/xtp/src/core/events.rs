@@ -10,6 +10,9 @@ impl Core {
     pub(super) fn dispatch(&mut self, now: Time) {
         while let Some((id, event)) = self.engine.poll_event() {
             self.news += 1;
+            if !self.meshes.is_empty() && self.mesh_event(now, id, &event) {
+                continue;
+            }
             self.watch.heard(id, &event);
             self.tell(id, &event);
             self.handle(now, id, event);

@@ -43,6 +43,8 @@ pub(crate) mod journal;
 mod leftovers_testing;
 mod long_writes;
 mod matching;
+mod mesh;
+mod mesh_slot;
 pub(crate) mod ops;
 mod orphan;
 mod outside;
@@ -124,6 +126,9 @@ pub(crate) struct Core {
     orphans: usize,
     /// What ended without confirmation after its user let go of it.
     lost: Vec<Unconfirmed>,
+    /// Meshes by number.
+    meshes: SerialMap<u32, mesh_slot::MeshSlot>,
+    next_mesh: u32,
     /// Echo service, if this endpoint answers it.
     echo: Option<ListenerId>,
     /// Echo associations with something to do.
@@ -186,6 +191,8 @@ impl Core {
             awaited: SerialMap::default(),
             orphans: 0,
             lost: Vec::new(),
+            meshes: SerialMap::default(),
+            next_mesh: 0,
             echo: None,
             echoing: Vec::new(),
             watch: WatchTable::default(),
@@ -337,6 +344,7 @@ impl Core {
         let alone = self.slots.len() == 1
             && self.queues.is_empty()
             && self.echo.is_none()
+            && self.meshes.is_empty()
             && self.driver.is_none()
             && !self.outside
             && self.groups.is_empty()
@@ -390,7 +398,7 @@ impl Core {
     /// Whether a turn now would do more than put timers right. When not, the turn of the latest input may be that of
     /// the user's next call: whoever reads a message mostly answers it, and both then cost one turn.
     pub(crate) fn is_pressing(&self, now: Time) -> bool {
-        !self.echoing.is_empty() || self.engine.is_pressing(now)
+        !self.echoing.is_empty() || self.meshes_are_pressing() || self.engine.is_pressing(now)
     }
 
     /// Ends a turn: timers, answers and data leave, and what that caused is noted.
@@ -407,6 +415,7 @@ impl Core {
         self.look_at_overdue(now);
         self.look_at_stalled(now);
         self.serve_echo(now);
+        self.serve_meshes(now);
         if !self.flush(now) {
             return;
         }
@@ -441,19 +450,20 @@ impl Core {
         self.engine
             .deadline()
             .into_iter()
-            .chain(self.arrivals_deadline())
+            .chain(self.own_deadline())
             .min()
     }
 
-    /// When a timer of listeners is due: of messages that are not complete, or of associations that keep others waiting.
-    fn arrivals_deadline(&self) -> Option<Time> {
-        self.overdue_at.into_iter().chain(self.stalls.at).min()
+    /// When a timer of this room is due: of messages that are not complete, of associations that keep others waiting, of meshes.
+    fn own_deadline(&self) -> Option<Time> {
+        let all = [self.overdue_at, self.stalls.at, self.meshes_deadline()];
+        all.into_iter().flatten().min()
     }
 
     /// The same for a sleep, which need not end for the question after a moment of silence.
     pub(crate) fn deadline_asleep(&self) -> Option<Time> {
         let engine = self.engine.patient_deadline();
-        engine.into_iter().chain(self.arrivals_deadline()).min()
+        engine.into_iter().chain(self.own_deadline()).min()
     }
 
     /// Whether a timer is due.
@@ -465,7 +475,7 @@ impl Core {
     pub(crate) fn outlook(&self, now: Time) -> Outlook {
         let left = || self.engine.deadline().map_or(Duration::ZERO, |at| at.since(now));
         // Other associations could be nearer.
-        let paced = self.slots.len() == 1 && self.engine.view().is_paced();
+        let paced = self.slots.len() == 1 && self.meshes.is_empty() && self.engine.view().is_paced();
         Outlook {
             pace: paced.then(left).filter(|left| *left >= WORTH_SLEEPING),
             round_trip: self.engine.view().round_trip(),

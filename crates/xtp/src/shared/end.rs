@@ -15,7 +15,8 @@ impl Shared {
     pub(crate) fn settle(&self, deadline: Duration) -> Result<Vec<Unconfirmed>> {
         let start = self.look(|core| core.now());
         loop {
-            let (orphans, passed) = self.command(|core, now| (core.orphans(), now.since(start)));
+            let (orphans, passed) =
+                self.command(|core, now| (core.orphans() + core.leaving_meshes(), now.since(start)));
             if orphans == 0 || passed >= deadline {
                 break;
             }

@@ -12,6 +12,7 @@ use crate::transport::{Transport, always, controller, fresh};
 
 mod bulk;
 mod many;
+mod mesh;
 mod pingpong;
 mod single;
 
@@ -40,6 +41,14 @@ pub(super) static FRESH: Transport = fresh::row(fresh::OURS, work);
 pub(super) static WRITE: Transport = Transport {
     name: "xtp-write-read",
     experiments: &[Experiment::Pingpong, Experiment::Bulk],
+    obstacle: always,
+    work,
+};
+
+/// Messages by a mesh.
+pub(super) static MESH: Transport = Transport {
+    name: "xtp-mesh",
+    experiments: &[Experiment::Pingpong],
     obstacle: always,
     work,
 };
@@ -87,6 +96,7 @@ fn stream(job: &Job) -> Worked<OpenOptions> {
 
 fn work(job: &Job, console: &mut Console) -> Worked<Outcome> {
     match job.experiment {
+        Experiment::Pingpong if job.transport == MESH.name => mesh::work(job, console),
         Experiment::Pingpong => pingpong::work(job, console),
         Experiment::Oneshot | Experiment::Transaction => single::work(job, console),
         Experiment::Bulk | Experiment::Wan => bulk::work(job, console),
