@@ -76,6 +76,11 @@ impl<T> Outgoing<T> {
         !self.waiting.is_empty() || self.prepared < self.kept.len()
     }
 
+    /// Whether everything there is was taken, and not all of it is confirmed.
+    pub(crate) fn is_written_and_unconfirmed(&self) -> bool {
+        !self.has_octets() && !self.kept.is_empty()
+    }
+
     /// Octets that no association took yet.
     pub(crate) fn backlog(&self) -> u64 {
         self.later + self.waiting.iter().map(|piece| piece.len() as u64).sum::<u64>()

@@ -127,6 +127,8 @@ pub(crate) struct Peer<M> {
     offers: BTreeMap<u64, Offer>,
     serving: VecDeque<Served>,
     pub(crate) pulls: BTreeMap<u64, Pull<M>>,
+    /// A stream of its session ended in order: nothing follows but what others bring.
+    pub(crate) has_left: bool,
     /// Sessions that are over.
     epoch: u64,
     /// What came in them and has no receive.
@@ -150,6 +152,7 @@ impl<M> Peer<M> {
             offers: BTreeMap::new(),
             serving: VecDeque::new(),
             pulls: BTreeMap::new(),
+            has_left: false,
             epoch: 0,
             left_over: Amount::default(),
             silent: Duration::ZERO,
@@ -320,6 +323,7 @@ impl<M> Peer<M> {
         tokens.extend(self.serving.drain(..).map(|served| served.token));
         tokens.extend(self.backlog.drain(..).map(|message| message.token));
         self.epoch += 1;
+        self.has_left = false;
         self.left_over.add(self.grant.waiting());
         (self.allowance, self.grant) = (Allowance::new(), Grant::new());
         (self.own, self.theirs, self.silent) = (own, None, Duration::ZERO);

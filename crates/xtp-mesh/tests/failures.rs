@@ -226,3 +226,28 @@ fn ten_thousand_seconds_of_silence_cost_nothing() {
     world.run(100 * MS);
     assert_eq!(numbers(&world, 1), [1, 2]);
 }
+
+#[test]
+fn what_one_that_leaves_has_said_on_any_association_is_taken_first() {
+    // Both spoke first, so that there are two express associations, and long messages have theirs.
+    let mut world = World::new(2);
+    world.send(0, 1, 0, &0_u64.to_be_bytes(), 0);
+    world.send(1, 0, 0, &0_u64.to_be_bytes(), 0);
+    for n in 0..40 {
+        post(&mut world, 1, From::Any, 300_000, n);
+    }
+    world.run(SECOND);
+    let octets = |n: u64| [&n.to_be_bytes()[..], &vec![1; (n % 3 * 100_000) as usize][..]].concat();
+    for n in 1..40_u64 {
+        world.send(0, 1, 0, &octets(n), n);
+        while world.hosts[0].told_sent().len() <= n as usize {
+            world.run(MS);
+        }
+    }
+    let (now, host) = (world.now, &mut world.hosts[0]);
+    host.mesh.leave(now, &mut host.driver);
+    world.run(SECOND);
+    let mut got = numbers(&world, 1);
+    got.sort_unstable();
+    assert_eq!(got, (0..40).collect::<Vec<_>>());
+}

@@ -78,12 +78,31 @@ fn all_to_all_in_every_length() {
                         mesh.send(*peer, n as u64, 7, pattern(*length, rank as u8), 0)?;
                     }
                 }
-                for (token, octets) in received(&mesh, RANKS * LENGTHS.len())? {
-                    let (other, n) = (token as usize / LENGTHS.len(), token as usize % LENGTHS.len());
-                    assert!(
-                        octets == pattern(LENGTHS[n], other as u8),
-                        "rank {rank} from {other}, {n}"
-                    );
+                // Sends and receives alike are over before it leaves.
+                let (mut over, mut done) = (0, Vec::new());
+                while over < 2 * RANKS * LENGTHS.len() {
+                    mesh.wait(&mut done, Some(PATIENCE))?;
+                    for one in done.drain(..) {
+                        over += usize::from(!matches!(one, MeshCompletion::Lost { .. }));
+                        match one {
+                            MeshCompletion::Received {
+                                token,
+                                memory,
+                                outcome,
+                            } => {
+                                let (other, n) =
+                                    (token as usize / LENGTHS.len(), token as usize % LENGTHS.len());
+                                assert_eq!(outcome.unwrap().taken, LENGTHS[n] as u64);
+                                assert!(
+                                    memory == pattern(LENGTHS[n], other as u8),
+                                    "rank {rank} from {other}, {n}"
+                                );
+                            }
+                            MeshCompletion::Sent { outcome, .. } => outcome.unwrap(),
+                            // Another one that is through.
+                            MeshCompletion::Lost { reason, .. } => assert_eq!(reason, LossReason::Left),
+                        }
+                    }
                 }
                 mesh.leave(Some(PATIENCE))
             })

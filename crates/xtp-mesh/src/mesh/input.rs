@@ -4,7 +4,7 @@ use super::Mesh;
 use super::links::{Association, Open, Stage};
 use crate::inbound::Item;
 use crate::memory::Memory;
-use crate::message::{Label, LossReason, MeshCompletion, PeerNumber, Placed};
+use crate::message::{Label, MeshCompletion, PeerNumber, Placed};
 use crate::receives::{Body, Message, Parts};
 use crate::record::{Fault, Lane, Record};
 use bytes::Bytes;
@@ -264,11 +264,12 @@ impl<M: Memory> Mesh<M> {
     /// The peer says no more on an association: it leaves, if that was of the session.
     fn stream_ended(&mut self, now: Time, driver: &mut Driver, id: ContextId) {
         match joined(&mut self.associations, id) {
-            Some((_, (number, Lane::Express))) => {
-                self.drop_associations(now, driver, number, None);
-                self.lose(number, LossReason::Left);
+            Some((association, (number, _))) => {
+                association.has_ended = true;
+                self.peers[number.0 as usize].has_left = true;
+                self.finish(now, driver, id);
             }
-            _ => self.remove(now, driver, id),
+            None => self.remove(now, driver, id),
         }
     }
 }

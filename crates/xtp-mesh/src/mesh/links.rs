@@ -70,6 +70,8 @@ pub(super) struct Association {
     pub(super) early: Option<(u64, Record)>,
     /// Nothing comes any more but what is here.
     pub(super) is_over: bool,
+    /// The peer's stream has ended in order, and was read.
+    pub(super) has_ended: bool,
 }
 
 impl Association {
@@ -85,6 +87,7 @@ impl Association {
             open: Open::Nothing,
             early: None,
             is_over: false,
+            has_ended: false,
         }
     }
 
@@ -337,7 +340,11 @@ impl<M: Memory> Mesh<M> {
             return;
         }
         if let (Some(number), Some(lane)) = (association.peer, association.lane) {
+            let has_ended = association.has_ended;
             self.lane_marked(number, lane, id, mark);
+            if has_ended {
+                self.finish(now, driver, id);
+            }
         }
     }
 
@@ -364,15 +371,62 @@ impl<M: Memory> Mesh<M> {
         }
     }
 
+    /// Nothing comes on this association any more. It is let go of once the peer's host has what was written to it, or can not have it.
+    pub(super) fn finish(&mut self, now: Time, driver: &mut Driver, id: ContextId) {
+        let joined = self.associations.get(&id).and_then(Association::joined);
+        if let Some((number, lane)) = joined {
+            self.confirm_acknowledged(driver, id, number, lane);
+            let state = self.peers[number.0 as usize].lane_mut(lane);
+            if state.via == Some(id) && state.out.is_written_and_unconfirmed() {
+                if state.mark.is_none() {
+                    let end = state.out.end();
+                    let mark = driver.command().mark(now, id, MarkAt::Queued, Confirm::Received);
+                    state.mark = mark.ok().map(|mark| (mark, end));
+                }
+                if state.mark.is_some() {
+                    return;
+                }
+            }
+        }
+        self.remove(now, driver, id);
+    }
+
+    /// What the peer's host has acknowledged of a lane's association is confirmed.
+    fn confirm_acknowledged(&mut self, driver: &Driver, id: ContextId, number: PeerNumber, lane: Lane) {
+        let state = self.peers[number.0 as usize].lane_mut(lane);
+        let view = driver.view().context(id).ok().filter(|_| state.via == Some(id));
+        if let Some(view) = view {
+            let notes: Vec<_> = state.out.confirm(view.stats().octets_acknowledged).collect();
+            self.confirmed(notes);
+        }
+    }
+
+    /// The peer has left: when the last association of the session is over, so is that.
+    fn take_leave(&mut self, now: Time, driver: &mut Driver, number: PeerNumber) {
+        let is_of_it = |association: &Association| association.joined().is_some_and(|(of, _)| of == number);
+        if !self.associations.values().any(is_of_it) {
+            self.drop_associations(now, driver, number, None);
+            self.lose(number, LossReason::Left);
+        }
+    }
+
     /// Lets go of an association that is of no use any more.
     pub(super) fn remove(&mut self, now: Time, driver: &mut Driver, id: ContextId) {
         let Some(association) = self.associations.remove(&id) else {
             return;
         };
+        if let Some((number, lane)) = association.joined() {
+            self.confirm_acknowledged(driver, id, number, lane);
+        }
         driver.release(now, id);
         let (Some(number), Some(lane)) = (association.peer, association.lane) else {
             return;
         };
+        if self.peers[number.0 as usize].has_left {
+            self.peers[number.0 as usize].lane_mut(lane).leave(id);
+            self.take_leave(now, driver, number);
+            return;
+        }
         let state = self.peers[number.0 as usize].lane_mut(lane);
         if state.leave(id) {
             let waited = now.since(state.opened_at).min(LONGEST_TRY);
