@@ -184,11 +184,12 @@ fuzz_target!(|input: &[u8]| {
         }
         pair.run();
     }
-    let token = RECEIVES + 1;
+    let (token, before) = (RECEIVES + 1, pair.ended.len());
     let sent = pair.mesh.send(PeerNumber::OWN, u64::MAX, 0, Bytes::from_static(b"well"), 1_000);
     assert!(sent.is_ok());
     let posted = pair.mesh.receive(PeerNumber::OWN, Tags::exact(u64::MAX), vec![0; 4], token);
     assert!(posted.is_ok());
     pair.run();
-    assert!(pair.ended.contains(&token));
+    // This receive has it, or one that was posted before for it.
+    assert!(pair.ended.len() > before);
 });

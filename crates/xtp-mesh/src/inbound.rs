@@ -8,6 +8,8 @@ use bytes::{Buf, Bytes};
 pub(crate) enum Item {
     /// Its beginning.
     Preface(Preface),
+    /// The peer joined the association to its session.
+    Join,
     /// The header of a counted record, with its serial.
     Record(u64, Record),
     /// Octets of the record before, never empty.
@@ -74,6 +76,9 @@ impl Inbound {
             let record = Record::decode(&self.header)?;
             if !self.lane.is_some_and(|lane| record.is_of(lane)) {
                 return Err(Fault::Place);
+            }
+            if record == Record::Join {
+                return Ok(Some(Item::Join));
             }
             if let Record::Start { serial } = record {
                 // Serials of a session never go round.

@@ -27,7 +27,7 @@ fn read(stream: &[u8]) -> Vec<(u64, u64)> {
     let mut octets = Bytes::from([&preface.encode()[..], stream].concat());
     while let Some(item) = inbound.next(&mut octets).unwrap() {
         match item {
-            Item::Preface(_) => {}
+            Item::Preface(_) | Item::Join => {}
             Item::Record(serial, record) if record.payload() == 0 => found.push((serial, 0)),
             Item::Record(serial, record) => open = Some((serial, record.payload())),
             Item::Payload { left: 0, .. } => found.extend(open.take()),

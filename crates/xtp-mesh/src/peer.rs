@@ -3,7 +3,7 @@
 use crate::credit::{Allowance, Amount, Grant};
 use crate::message::Label;
 use crate::outgoing::Outgoing;
-use crate::record::{CHUNK_LIMIT, EAGER_LIMIT, Lane, PREFACE, Preface, Record};
+use crate::record::{CHUNK_LIMIT, EAGER_LIMIT, Lane, Preface, Record};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -32,7 +32,7 @@ pub(crate) struct LaneState {
     /// It has no room.
     pub(crate) is_blocked: bool,
     /// A place in its stream of which a word is awaited.
-    pub(crate) mark: Option<(MarkId, u64)>,
+    pub(crate) mark: Option<MarkId>,
     /// Octets of the stream when such a word was asked for last.
     pub(crate) asked: u64,
     /// Serial of the next record from the peer, once there was one in this session.
@@ -62,10 +62,10 @@ impl LaneState {
         }
     }
 
-    /// An association, in whose stream nothing but the preface stands, carries what is not confirmed.
-    pub(crate) fn carry(&mut self, id: ContextId) {
+    /// An association, in whose stream so many octets stand and no counted record, carries what is not confirmed.
+    pub(crate) fn carry(&mut self, id: ContextId, written: u64) {
         (self.via, self.mark, self.is_blocked, self.asked) = (Some(id), None, false, 0);
-        self.out.begin(PREFACE as u64);
+        self.out.begin(written);
     }
 
     /// An association is gone; whether it was the one that carried this lane.

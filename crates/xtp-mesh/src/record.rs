@@ -92,7 +92,7 @@ impl Preface {
     }
 }
 
-/// One record. All but [`Start`](Self::Start) are counted: each has a serial, one more than the one before.
+/// One record. All but [`Start`](Self::Start) and [`Join`](Self::Join) are counted: each has a serial, one more than the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
     /// The serial of the record that follows. First in every stream that carries records.
@@ -100,6 +100,8 @@ pub enum Record {
         /// That serial.
         serial: u64,
     },
+    /// The association belongs to the writer's session, although its preface believed in none: what the reader writes on it is read.
+    Join,
     /// A message, whose octets follow.
     Eager {
         /// Octets.
@@ -153,6 +155,7 @@ impl Record {
             Self::Pull { id, octets } => (4, [id, octets, 0]),
             Self::Credit { octets, messages } => (5, [octets, messages, 0]),
             Self::Chunk { id, offset, length } => (6, [id, offset, length]),
+            Self::Join => (7, [0; 3]),
         };
         let mut octets = [0; HEADER];
         octets[0] = kind;
@@ -203,6 +206,7 @@ impl Record {
                 },
                 0,
             ),
+            7 => (Self::Join, a | b | c),
             _ => return Err(Fault::Kind),
         };
         if octets[1..8] != [0; 7] || unused != 0 {
@@ -220,14 +224,18 @@ impl Record {
     pub fn payload(&self) -> u64 {
         match *self {
             Self::Eager { length, .. } | Self::Chunk { length, .. } => length,
-            Self::Start { .. } | Self::Announce { .. } | Self::Pull { .. } | Self::Credit { .. } => 0,
+            Self::Start { .. }
+            | Self::Join
+            | Self::Announce { .. }
+            | Self::Pull { .. }
+            | Self::Credit { .. } => 0,
         }
     }
 
     /// Where it may stand.
     pub fn is_of(&self, lane: Lane) -> bool {
         match self {
-            Self::Start { .. } => true,
+            Self::Start { .. } | Self::Join => true,
             Self::Chunk { .. } => lane == Lane::Bulk,
             Self::Eager { .. } | Self::Announce { .. } | Self::Pull { .. } | Self::Credit { .. } => {
                 lane == Lane::Express

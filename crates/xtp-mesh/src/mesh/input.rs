@@ -80,6 +80,7 @@ impl<M: Memory> Mesh<M> {
         match association.inbound.next(&mut association.rest)? {
             None => {}
             Some(Item::Preface(preface)) => self.introduced(now, driver, id, preface)?,
+            Some(Item::Join) => self.counts(driver, id),
             Some(Item::Record(serial, record)) => return self.take_record(id, serial, record),
             Some(Item::Payload { octets, left }) => self.take_payload(id, octets, left)?,
         }
@@ -121,7 +122,7 @@ impl<M: Memory> Mesh<M> {
         let peer = &mut self.peers[number.0 as usize];
         let mut open = Open::Nothing;
         match record {
-            Record::Start { .. } => return Err(Fault::Place),
+            Record::Start { .. } | Record::Join => return Err(Fault::Place),
             Record::Eager { length, tag, word } => {
                 peer.grant.admit(length)?;
                 if length > 0 {

@@ -5,7 +5,7 @@ use crate::inbound::Inbound;
 use crate::memory::Memory;
 use crate::message::{LossReason, PeerNumber};
 use crate::receives::Parts;
-use crate::record::{Fault, Lane, PREFACE, Preface, Record};
+use crate::record::{Fault, HEADER, Lane, PREFACE, Preface, Record};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -62,6 +62,10 @@ pub(super) struct Association {
     pub(super) told: u64,
     /// The peer's session that it believed in; 0: none.
     believed: u64,
+    /// [`Record::Join`] is written behind the preface.
+    has_joined_late: bool,
+    /// The peer reads it: what its host acknowledges is confirmed. As long as it doubts, it may let go of it unread.
+    pub(super) counts: bool,
     pub(super) inbound: Inbound,
     /// Octets that were read and not looked at.
     pub(super) rest: Bytes,
@@ -82,12 +86,22 @@ impl Association {
             stage: Stage::Fresh,
             told: 0,
             believed: 0,
+            has_joined_late: false,
+            counts: false,
             inbound: Inbound::new(),
             rest: Bytes::new(),
             open: Open::Nothing,
             early: None,
             is_over: false,
             has_ended: false,
+        }
+    }
+
+    /// Octets that this end wrote before any record that is counted.
+    fn written(&self) -> u64 {
+        match self.has_joined_late {
+            true => (PREFACE + HEADER) as u64,
+            false => PREFACE as u64,
         }
     }
 
@@ -112,8 +126,9 @@ impl<M: Memory> Mesh<M> {
                 == (Some(number), Some(lane), Stage::Joined)
         };
         let mut all = self.associations.iter();
-        if let Some((id, _)) = all.find(|(_, association)| of_it(association)) {
-            self.peers[number.0 as usize].lane_mut(lane).carry(*id);
+        if let Some((id, association)) = all.find(|(_, association)| of_it(association)) {
+            let written = association.written();
+            self.peers[number.0 as usize].lane_mut(lane).carry(*id, written);
             return;
         }
         let peer = &mut self.peers[number.0 as usize];
@@ -131,7 +146,7 @@ impl<M: Memory> Mesh<M> {
                 (association.told, association.believed) = (preface.session, preface.believed);
                 self.associations.insert(id, association);
                 let state = peer.lane_mut(lane);
-                state.carry(id);
+                state.carry(id, PREFACE as u64);
                 state.opened_at = now;
             }
             // Too many are open: later perhaps not.
@@ -283,8 +298,14 @@ impl<M: Memory> Mesh<M> {
         let Some(association) = self.associations.get_mut(&id) else {
             return Ok(());
         };
+        // An end that opened it reads it.
+        association.counts = association.peer.is_none() || preface.believed == own.session;
         if association.peer.is_none() {
             let _ = driver.command().accepted(id);
+            if association.told != 0 {
+                let join = Bytes::copy_from_slice(&Record::Join.encode());
+                association.has_joined_late = driver.command().send(now, id, join, false).is_ok();
+            }
         }
         (association.peer, association.lane) = (Some(number), Some(preface.lane));
         association.stage = Stage::Joined;
@@ -292,9 +313,10 @@ impl<M: Memory> Mesh<M> {
             association.told = own.session;
             write_preface(now, driver, id, &own).map_err(|()| Fault::Preface)?;
         }
+        let written = association.written();
         let state = self.peers[number.0 as usize].lane_mut(preface.lane);
         if state.via.is_none() {
-            state.carry(id);
+            state.carry(id, written);
         }
         self.look_at(number);
         Ok(())
@@ -341,7 +363,8 @@ impl<M: Memory> Mesh<M> {
         }
         if let (Some(number), Some(lane)) = (association.peer, association.lane) {
             let has_ended = association.has_ended;
-            self.lane_marked(number, lane, id, mark);
+            self.lane_marked(number, lane, mark);
+            self.confirm_acknowledged(driver, id, number, lane);
             if has_ended {
                 self.finish(now, driver, id);
             }
@@ -379,9 +402,8 @@ impl<M: Memory> Mesh<M> {
             let state = self.peers[number.0 as usize].lane_mut(lane);
             if state.via == Some(id) && state.out.is_written_and_unconfirmed() {
                 if state.mark.is_none() {
-                    let end = state.out.end();
                     let mark = driver.command().mark(now, id, MarkAt::Queued, Confirm::Received);
-                    state.mark = mark.ok().map(|mark| (mark, end));
+                    state.mark = mark.ok();
                 }
                 if state.mark.is_some() {
                     return;
@@ -391,11 +413,26 @@ impl<M: Memory> Mesh<M> {
         self.remove(now, driver, id);
     }
 
+    /// The peer has joined an association of which it was in doubt.
+    pub(super) fn counts(&mut self, driver: &Driver, id: ContextId) {
+        if let Some(association) = self.associations.get_mut(&id) {
+            association.counts = true;
+            if let Some((number, lane)) = association.joined() {
+                self.confirm_acknowledged(driver, id, number, lane);
+                self.look_at(number);
+            }
+        }
+    }
+
     /// What the peer's host has acknowledged of a lane's association is confirmed.
     fn confirm_acknowledged(&mut self, driver: &Driver, id: ContextId, number: PeerNumber, lane: Lane) {
+        let counts = self
+            .associations
+            .get(&id)
+            .is_some_and(|association| association.counts);
         let state = self.peers[number.0 as usize].lane_mut(lane);
-        let view = driver.view().context(id).ok().filter(|_| state.via == Some(id));
-        if let Some(view) = view {
+        let view = driver.view().context(id).ok();
+        if let Some(view) = view.filter(|_| counts && state.via == Some(id)) {
             let notes: Vec<_> = state.out.confirm(view.stats().octets_acknowledged).collect();
             self.confirmed(notes);
         }
@@ -412,12 +449,13 @@ impl<M: Memory> Mesh<M> {
 
     /// Lets go of an association that is of no use any more.
     pub(super) fn remove(&mut self, now: Time, driver: &mut Driver, id: ContextId) {
+        let joined = self.associations.get(&id).and_then(Association::joined);
+        if let Some((number, lane)) = joined {
+            self.confirm_acknowledged(driver, id, number, lane);
+        }
         let Some(association) = self.associations.remove(&id) else {
             return;
         };
-        if let Some((number, lane)) = association.joined() {
-            self.confirm_acknowledged(driver, id, number, lane);
-        }
         driver.release(now, id);
         let (Some(number), Some(lane)) = (association.peer, association.lane) else {
             return;

@@ -61,8 +61,12 @@ impl<M: Memory> Mesh<M> {
     /// A word is asked for when the peer's host has what was written: of long messages, whose programs wait for it, and of so many
     /// short ones that they take memory.
     fn ask(&mut self, now: Time, driver: &mut Driver, number: PeerNumber, lane: Lane, id: ContextId) {
+        let counts = self
+            .associations
+            .get(&id)
+            .is_some_and(|association| association.counts);
         let state = self.peers[number.0 as usize].lane_mut(lane);
-        if state.mark.is_some() || state.out.unconfirmed() == 0 || state.is_blocked {
+        if !counts || state.mark.is_some() || state.out.unconfirmed() == 0 || state.is_blocked {
             return;
         }
         let end = state.out.end();
@@ -73,23 +77,17 @@ impl<M: Memory> Mesh<M> {
         };
         state.asked = end;
         if let Ok(mark) = driver.command().mark(now, id, at, Confirm::Received) {
-            state.mark = Some((mark, end));
+            state.mark = Some(mark);
         }
     }
 
     /// Everything up to a mark of a lane's association is at the peer's host.
-    pub(super) fn lane_marked(&mut self, number: PeerNumber, lane: Lane, id: ContextId, mark: MarkId) {
+    pub(super) fn lane_marked(&mut self, number: PeerNumber, lane: Lane, mark: MarkId) {
         let state = self.peers[number.0 as usize].lane_mut(lane);
-        let Some((_, end)) = state
-            .mark
-            .filter(|(awaited, _)| state.via == Some(id) && *awaited == mark)
-        else {
-            return;
-        };
-        state.mark = None;
-        let notes: Vec<Note> = state.out.confirm(end).collect();
-        self.confirmed(notes);
-        self.look_at(number);
+        if state.mark == Some(mark) {
+            state.mark = None;
+            self.look_at(number);
+        }
     }
 
     /// Records are at the peer's host.
