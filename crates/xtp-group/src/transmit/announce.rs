@@ -5,7 +5,7 @@ use crate::groups::PartyEnv;
 use core::time::Duration;
 use xtp_core::time::Time;
 use xtp_core::transmit::TransmitBatch;
-use xtp_wire::{DataSegment, First, Options, ToGroup, size};
+use xtp_wire::{DataSegment, First, Options, size};
 
 /// While members are awaited the first announcements follow one another so closely, each pause as long as all before it: one that
 /// is lost keeps everybody waiting who is here already. Then they leave at these intervals, the first of them for so long.
@@ -35,35 +35,43 @@ impl Transmitter {
             () if self.is_gathering() => age.clamp(FIRST, SOON),
             () => SOON,
         };
-        self.announce = env.now + pause.max(self.announcement_takes());
+        let before = self.line.stats.octets_sent;
         let address = self.line.address(self.options.service_number);
-        // Padded to a full packet: who can not receive one never joins.
-        let at_least = (size::payload(self.options.datagram) - address.encoded_len()) & !7;
+        let full = (size::payload(self.options.datagram) - address.encoded_len()) & !7;
+        let asks = match (self.repairs_nothing(), self.asks_for_delivery()) {
+            (true, _) => Options::empty(),
+            (false, false) => Options::SREQ,
+            (false, true) => Options::SREQ | Options::DREQ,
+        };
+        let at = (self.stream.nxt, asks);
+        self.line.stats.control_packets += 1;
         let mut room = core::mem::take(&mut self.room);
-        if let Some(traffic) =
-            self.terms
-                .specifier(&self.feedback(), (None, self.bucket_terms()), at_least, &mut room)
-        {
+        let mut longest = 0;
+        // Padded to a full packet: a receiver that full packets do not reach never joins. A host of a list that joined has shown it.
+        for (joined, at_least) in [(false, full), (true, 0)] {
+            let Some(traffic) =
+                self.terms
+                    .specifier(&self.feedback(), (None, self.bucket_terms()), at_least, &mut room)
+            else {
+                continue;
+            };
             let first = First {
                 address,
                 traffic,
                 data: DataSegment::default(),
             };
-            let asks = match (self.repairs_nothing(), self.asks_for_delivery()) {
-                (true, _) => Options::empty(),
-                (false, false) => Options::SREQ,
-                (false, true) => Options::SREQ | Options::DREQ,
-            };
-            self.line.stats.control_packets += 1;
-            let at = (self.stream.nxt, asks);
-            self.line.say(ToGroup::Announcement(first), at, &[], env.now, out);
+            let members = &self.members;
+            let is_for = |host| members.is_heard_from(host) == joined;
+            longest = longest.max(self.line.announce(first, at, is_for, out));
         }
         self.room = room;
+        self.line.announced(longest, env.now);
+        let octets = self.line.stats.octets_sent - before;
+        self.announce = env.now + pause.max(self.announcement_takes(octets));
     }
 
-    /// How long announcements are apart that take no more than their share of the rate.
-    fn announcement_takes(&self) -> Duration {
-        let octets = self.options.datagram as u64 * self.line.copies();
+    /// How long announcements are apart that take no more than their share of the rate; `octets`: of all copies.
+    fn announcement_takes(&self, octets: u64) -> Duration {
         let micros = SHARE * 1_000_000 * octets;
         let rate = self.rate.octets_per_second();
         let takes = micros

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use xtp_core::time::Time;
 use xtp_core::transmit::{Ecn, Route, TransmitBatch};
-use xtp_wire::{Address, GroupHeader, Options, Protection, ToGroup, serial_gt};
+use xtp_wire::{Address, First, GroupHeader, Options, Protection, ToGroup, serial_gt};
 
 /// Packets whose departure is remembered: at 100 000 a second those of the last half of a second and more.
 const MOST_REMEMBERED: usize = 1 << 16;
@@ -161,6 +161,42 @@ impl GroupPath {
             self.beside += octets * self.copies();
         }
         octets
+    }
+
+    /// Sends a form of an announcement to those of the hosts that it is for; all forms have one number. Returns the octets of one copy.
+    pub(super) fn announce(
+        &mut self,
+        first: First<'_>,
+        (seq, options): (u64, Options),
+        is_for: impl Fn(SocketAddr) -> bool,
+        out: &mut TransmitBatch,
+    ) -> u64 {
+        let routes = self.routes.iter().filter(|route| is_for(route.dst));
+        let routes: SmallVec<[Route; 1]> = routes
+            .map(|route| Route {
+                ecn: Ecn::NotEct,
+                ..*route
+            })
+            .collect();
+        if routes.is_empty() {
+            return 0;
+        }
+        let packet = ToGroup::Announcement(first).packet(GroupHeader {
+            key: self.key,
+            sync: self.next_sync(),
+            seq,
+            options: options | self.modes,
+        });
+        let octets = emit::push(out, &routes, &packet, &[], Protection::Packet) as u64;
+        self.stats.octets_sent += octets * routes.len() as u64;
+        self.beside += octets * routes.len() as u64;
+        octets
+    }
+
+    /// The announcement left, of so many octets in its longest form.
+    pub(super) fn announced(&mut self, octets: u64, now: Time) {
+        self.sync = self.next_sync();
+        self.log.note(self.sync, now, octets);
     }
 
     /// The same for a packet that carries nothing of the stream.

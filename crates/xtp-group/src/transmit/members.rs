@@ -283,6 +283,15 @@ impl Members {
         self.by_peer.get(&(address, key)).copied()
     }
 
+    /// Whether a member at this address is there, or is done.
+    pub(super) fn is_heard_from(&self, address: SocketAddr) -> bool {
+        let mut there = self.by_peer.range((address, 0)..=(address, u64::MAX));
+        there.any(|(_, index)| {
+            let member = self.get(*index);
+            member.is_open() || member.is_done()
+        })
+    }
+
     /// Who of those that are neither done nor dropped has this address, and whether nobody else has; of several the first.
     pub(super) fn by_address(&self, address: SocketAddr) -> Option<(u32, bool)> {
         let open = self.iter().filter(|(_, member)| member.is_open());

@@ -272,6 +272,26 @@ fn announcements_take_a_quarter_of_the_rate_at_most() {
     );
 }
 
+/// A host that joined gets full packets: its announcements need not show it any more, whatever other hosts of the list do.
+#[test]
+fn a_host_that_has_joined_is_announced_to_in_short() {
+    let mut stage = Stage::to(Target::Each((1..=2).map(host).collect()), options());
+    let longest = |stage: &mut Stage, number: u8| {
+        stage.heard.clear();
+        stage.run(3_000 * MS);
+        let said = stage.heard.iter();
+        let said = said.filter(|heard| matches!(heard.to_group(), Some(ToGroup::Announcement(_))));
+        let to_host = said.filter(|heard| heard.to == host(number));
+        to_host.map(Heard::len).max().expect("it is announced")
+    };
+    let is_full = |octets: usize| octets + 8 > options().datagram;
+    stage.flush();
+    assert!(is_full(longest(&mut stage, 1)));
+    Actor::new(1, stage.key()).enter(&mut stage);
+    let (joined, other) = (longest(&mut stage, 1), longest(&mut stage, 2));
+    assert!(joined < 300 && is_full(other), "{joined} and {other} octets");
+}
+
 /// Announcements, polls and all else that is none of the stream go to each host as well.
 #[test]
 fn what_is_said_beside_the_stream_is_within_the_rate() {
