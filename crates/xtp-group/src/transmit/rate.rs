@@ -31,6 +31,8 @@ const MOST_UNASKED: u64 = 1 << 20;
 const START: Duration = Duration::from_millis(120);
 /// By so much every report counts as late.
 const LATE: Duration = Duration::from_millis(4);
+/// Reports that are closer than this count as one: each of them tells of less than a round trip as the controller sees it, and so of no rate.
+const APART: Duration = LATE.saturating_add(Duration::from_micros(500));
 /// Packets a train (§9.11).
 const TRAIN: u64 = 16;
 /// Who receives less than 4 in 5 of what the pacemaker receives is slower.
@@ -60,6 +62,8 @@ struct Pacemaker {
     asked_at: u64,
     /// When it reported last, and since when it does although nothing of the stream comes to it.
     heard: Option<Time>,
+    /// When the controller was told of a report last.
+    told: Option<Time>,
     deaf_since: Option<Time>,
     /// Who was asked besides when it did not answer.
     stand_in: Option<u32>,
@@ -385,6 +389,7 @@ impl RateControl {
 
     fn on_report(&mut self, member: &Member, after: SendRecord, sample: Option<Duration>, now: Time) {
         self.round_trip = member.round_trip.unwrap_or(self.round_trip);
+        let much = self.much();
         let pacemaker = &mut self.pacemaker;
         pacemaker.heard = Some(now);
         pacemaker.deaf_since = match member.hearing.is_deaf() {
@@ -397,6 +402,11 @@ impl RateControl {
             pacemaker.queue = sample.saturating_sub(least);
         }
         let came = after.octets.saturating_sub(pacemaker.seen);
+        let soon = pacemaker.told.is_some_and(|told| now.since(told) < APART);
+        if soon && !self.blocked && came < much {
+            return;
+        }
+        pacemaker.told = Some(now);
         pacemaker.seen = pacemaker.seen.max(after.octets);
         pacemaker.seen_sync = member.echo;
         pacemaker.received.note(member.rate, pacemaker.seen, now);
@@ -506,11 +516,16 @@ impl RateControl {
             return None;
         }
         let asked = self.pacemaker.asked.or(self.began)?;
+        let much = self.sent - self.pacemaker.asked_at >= self.much();
+        Some(asked + if much { Duration::ZERO } else { self.interval })
+    }
+
+    /// After so many octets it is asked although it was asked just now.
+    fn much(&self) -> u64 {
         let eighth = self
             .buffer
             .map_or(MOST_UNASKED, |half| (half / 4).max(TRAIN * self.packet));
-        let much = self.sent - self.pacemaker.asked_at >= eighth.min(MOST_UNASKED);
-        Some(asked + if much { Duration::ZERO } else { self.interval })
+        eighth.min(MOST_UNASKED)
     }
 
     /// It reported without having been asked alone.
