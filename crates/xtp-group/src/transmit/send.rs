@@ -19,7 +19,13 @@ impl Transmitter {
             return u64::MAX;
         }
         let window = self.acknowledged.saturating_add(self.window());
-        window.min(self.credit())
+        let limit = window.min(self.credit());
+        // A packet that is cut by the window opens it by as little when it is acknowledged: while others are under way, it waits for more.
+        let nxt = self.stream.nxt;
+        match nxt > self.acknowledged && self.stream.next_end().is_some_and(|end| end > window) {
+            true => limit.min(nxt),
+            false => limit,
+        }
     }
 
     /// Whether new octets may leave at all: without a holder nothing does [D-72].

@@ -167,6 +167,11 @@ impl GroupStream {
         Some(self.nxt + least)
     }
 
+    /// One past the next new packet where nothing limits it.
+    pub(super) fn next_end(&self) -> Option<u64> {
+        Some(self.nxt + self.cut_len(self.nxt)?.len as u64)
+    }
+
     fn cut_len(&self, seq: u64) -> Option<NextSegment> {
         let most = self.layout.map_or(self.most, |layout| layout.room_at(seq).into());
         self.queue.cut(seq, most.min(self.most))

@@ -325,3 +325,32 @@ fn what_is_said_beside_the_stream_is_within_the_rate() {
         "{octets} in ten seconds"
     );
 }
+
+/// An acknowledgement of a packet lets a packet leave, and no piece of one.
+#[test]
+fn a_window_lets_whole_packets_leave_while_something_is_unacknowledged() {
+    let mut stage = Stage::new(TransmitterOptions {
+        window: 20_000,
+        fec: None,
+        ..options()
+    });
+    stage.flush();
+    let mut actor = Actor::new(1, stage.key());
+    actor.enter(&mut stage);
+    stage.write(60_000);
+    stage.run(20 * MS);
+    let sent = data(&stage.heard);
+    let (first, whole) = (
+        sent[0].1.len(),
+        sent.iter().all(|one| one.1.len() == sent[0].1.len()),
+    );
+    assert!(whole && sent.len() == 20_000 / first, "{} packets", sent.len());
+    for number in 1..=4 {
+        let echo = newest(&stage.heard);
+        actor.status(&mut stage, number * first as u64, echo, Options::empty());
+        stage.run(300 * MS);
+    }
+    let whole = data(&stage.heard).iter().all(|one| one.1.len() == first);
+    assert!(whole, "no piece of a packet left");
+    assert_eq!(stage.position(), ((sent.len() + 4) * first) as u64);
+}
