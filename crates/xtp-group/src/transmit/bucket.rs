@@ -5,6 +5,8 @@
 //! patience are those of the other mode: with the last octet each is asked for its own status again.
 
 use super::Transmitter;
+use super::judge::TOLD;
+use super::reply::UnicastReply;
 use super::status::StatusReport;
 use crate::groups::PartyEnv;
 use crate::{
@@ -402,6 +404,19 @@ impl Transmitter {
         }
         self.file(index, control, &report);
         self.serve_buckets(env.now);
+    }
+
+    /// A member that holds the window again and goes on to report to this end alone has not heard that it does: what it says is in no bucket,
+    /// and moves nothing (§9.17).
+    pub(super) fn remind(&mut self, own: u64, now: Time) {
+        if !self.is_anonymous() {
+            return;
+        }
+        let member = self.members.by_own(own).map(|index| self.members.get(index));
+        if member.is_some_and(|member| member.is_holder() && member.lagged && now.since(member.told) >= TOLD)
+        {
+            self.replies.push(UnicastReply::Standing(own));
+        }
     }
 
     /// What a member lacks of packets that it has had time to get: of each as often as it left. Where all that follows a hole is sent again nobody

@@ -306,9 +306,8 @@ fn who_is_repaired_in_vain_is_asked_more_and_more_rarely() {
     assert!(sent <= 20 * 10, "{sent} packets in vain");
 }
 
-/// The only member that is waited for asked for far too much, fetched it, and is back because nothing leaves without it: it stays.
-#[test]
-fn a_lossy_one_without_which_nothing_leaves_moves_the_window() {
+/// The only member that is waited for, the second one, asked for far too much.
+fn lossy() -> (Stage, Actor, Actor) {
     let mut stage = Stage::new(TransmitterOptions {
         expect: Some(1),
         require: Require::List(vec!["r2".to_owned()]),
@@ -329,6 +328,32 @@ fn a_lossy_one_without_which_nothing_leaves_moves_the_window() {
         answer(&mut stage, &one, sent, &[]);
         answer(&mut stage, &other, 0, &[(PACKET, 2 * PACKET)]);
     }
+    (stage, one, other)
+}
+
+/// It is told twice a second where it stands, while it reports to the transmitter alone as one that is behind.
+#[test]
+fn one_that_has_not_heard_that_it_is_back_is_told_again() {
+    let (mut stage, _, mut other) = lossy();
+    let at = other.at;
+    let told = |stage: &Stage| stage.heard.iter().filter(|heard| heard.to == at).count();
+    let mut report = |stage: &mut Stage| {
+        let (sent, echo) = (stage.position(), newest(&stage.heard));
+        other.status(stage, sent, echo, Options::empty());
+        stage.run(20 * MS);
+    };
+    report(&mut stage);
+    assert!(stage.events.contains(&GroupEvent::Returned(MemberId(1))));
+    let before = told(&stage);
+    (0..100).for_each(|_| report(&mut stage));
+    let again = told(&stage) - before;
+    assert!((3..=4).contains(&again), "{again} times in two seconds");
+}
+
+/// The only member that is waited for asked for far too much, fetched it, and is back because nothing leaves without it: it stays.
+#[test]
+fn a_lossy_one_without_which_nothing_leaves_moves_the_window() {
+    let (mut stage, one, other) = lossy();
     // It has fetched them.
     for _ in 0..20 {
         let sent = stage.position();

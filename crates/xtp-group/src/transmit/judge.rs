@@ -20,7 +20,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 const MISSED_SHARE: u32 = 4;
 /// Somebody silent or behind is told where it stands after this time, and then after the second (§9.10).
 const FIRST_TOLD: Duration = Duration::from_millis(250);
-const TOLD: Duration = Duration::from_millis(500);
+pub(super) const TOLD: Duration = Duration::from_millis(500);
 /// An anonymous one that is asked alone has so long to answer.
 const ASKED_ALONE: Duration = Duration::from_secs(2);
 /// Of many silent ones so many are asked at a time.

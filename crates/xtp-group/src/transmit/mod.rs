@@ -240,6 +240,7 @@ impl Transmitter {
             }
             ToTransmitter::Extended(status) => {
                 self.take_report(datagram.src, header, &StatusReport::extended(&status), env);
+                self.remind(header.key.value(), env.now);
             }
             ToTransmitter::Need(gnack) => {
                 self.take_report(datagram.src, header, &StatusReport::need(&gnack), env)
