@@ -99,7 +99,8 @@ impl CastPlan {
         let late = self.members.iter().filter(|member| member.is_late()).count();
         let times = self.troubles.len() + late;
         let lied = self.liar.map(|liar| liar.holds_up(self, usual, once));
-        (once + Duration::from_millis(200)) * times as u32 + lied.unwrap_or_default()
+        let crowded = self.crowding(self.members.len() - late);
+        (once + Duration::from_millis(200)) * times as u32 + lied.unwrap_or_default() + crowded
     }
 
     /// How long so many packets take that leave again, because somebody missed them who may miss them.

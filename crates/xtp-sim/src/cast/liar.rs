@@ -322,14 +322,14 @@ impl LiarPlan {
             true => plan.bucket_turn() * plan.windows(),
             false => Duration::ZERO,
         };
-        known + silence + slowed + damped + usual / plan.members.len() as u32 + plan.crowding()
+        known + silence + slowed + damped + usual / plan.members.len() as u32
     }
 }
 
 impl CastPlan {
-    /// How much longer the answers of one member more are spread, once in every window: so few members answer at once that one more makes
-    /// a group of them whose answers are spread.
-    fn crowding(&self) -> Duration {
+    /// How much longer than the answers of so many those of all members are spread, the liar's among them, once in every window: so few
+    /// members answer at once that one more makes a group of them whose answers are spread.
+    pub(super) fn crowding(&self, calm: usize) -> Duration {
         let spread = |members: usize| {
             let feedback = Feedback {
                 size: members as u32,
@@ -339,7 +339,8 @@ impl CastPlan {
             };
             feedback.spread(1)
         };
-        let longer = spread(self.members.len() + 1).saturating_sub(spread(self.members.len()));
+        let all = self.members.len() + usize::from(self.liar.is_some());
+        let longer = spread(all).saturating_sub(spread(calm));
         longer * self.windows()
     }
 

@@ -11,6 +11,8 @@ use crate::rng::Rng;
 /// Octets of a datagram to a group that are none of its user: header, address and specifier, rounded up.
 const AROUND: u64 = 160;
 
+/// Octets of a packet of the stream that are none of its user.
+const HEADER: u64 = 32;
 /// Most buckets that wait for their turn.
 const MOST_CLASSIC: u8 = 8;
 
@@ -41,8 +43,14 @@ impl CastPlan {
             (true, Cycle::Timer) => (buckets.buckets.into(), 10),
             (false, _) => (1, 10),
         };
-        let packets = (self.octets() / self.options.datagram as u64) as u32 + 1;
-        pace.max(Duration::from_millis(least)) * turns * packets
+        pace.max(Duration::from_millis(least)) * turns * self.packets()
+    }
+
+    /// How many packets the stream is cut into: a mark and the end of a message end one.
+    fn packets(&self) -> u32 {
+        let payload = self.options.datagram as u64 - HEADER;
+        let of = |message: &Message| u64::from(message.octets) / payload + 2;
+        self.messages.iter().map(of).sum::<u64>() as u32 + 1
     }
 
     /// How long it takes until a bucket is applied that opens now (§9.17): a question, the spread of its answers, and its turn.
