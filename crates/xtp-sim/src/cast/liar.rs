@@ -27,6 +27,10 @@ const LITTLE: u64 = 12_000;
 const BEHIND: Duration = Duration::from_millis(100);
 /// Everybody is looked at each twentieth of a second: to see it, to judge it, and the window opens.
 const LOOKS: Duration = Duration::from_millis(150);
+/// Of a hundred liars so many answer early.
+const EARLY: u32 = 15;
+/// How long a question has waited for an answer that is early, as that answer says, microseconds.
+const WAITED: u32 = 1_000_000;
 /// More room than any stream takes.
 const ROOM: u64 = 1 << 40;
 
@@ -47,10 +51,12 @@ pub enum Lie {
     AllButEnd,
     /// Each time another one of these.
     Any,
+    /// It has all that left, and answers each question before the question can have come: its round trip is next to nothing.
+    Early,
 }
 
 impl Lie {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Nothing,
         Self::Beyond,
         Self::Needs,
@@ -58,7 +64,10 @@ impl Lie {
         Self::Full,
         Self::AllButEnd,
         Self::Any,
+        Self::Early,
     ];
+    /// Of these so many are drawn with the other parts of a seed.
+    const DRAWN: usize = 7;
 
     /// Whether what it says shows that it is behind or asks for too much: then it holds the window for no longer, and its
     /// silence costs nothing.
@@ -110,7 +119,7 @@ impl CastPlan {
             _ => rng.pick(&[1, 4, 16]),
         };
         let liar = LiarPlan {
-            lie: rng.pick(&Lie::ALL),
+            lie: rng.pick(&Lie::ALL[..Lie::DRAWN]),
             at: Duration::from_millis(if late { rng.range(1, busy + 20) } else { 0 }),
             every: Duration::from_millis(rng.pick(&[1, 2, 5, 20, 100])),
             span: Duration::from_millis(500 * seconds * rng.range(1, 3)),
@@ -120,6 +129,13 @@ impl CastPlan {
         self.liar = Some(liar);
         if !late {
             self.options.expect = self.options.expect.map(|count| count + 1);
+        }
+    }
+
+    /// One liar in so many answers early instead: drawn apart, so that what else a seed draws stays what it was.
+    pub(super) fn draw_early_liar(&mut self, rng: &mut Rng) {
+        if let Some(liar) = self.liar.as_mut().filter(|_| rng.percent(EARLY)) {
+            liar.lie = Lie::Early;
         }
     }
 }
@@ -147,6 +163,8 @@ pub(super) struct Liar {
     /// Packets of the stream: it says how many came, as others do.
     came: u32,
     due: u64,
+    /// Questions that it answered as they left.
+    early: u64,
     /// Packets that it sent, and that came to it.
     pub(super) said: u64,
     pub(super) heard: u64,
@@ -166,6 +184,7 @@ impl Liar {
             spoke: 0,
             came: 0,
             due: nanos(liar.at),
+            early: 0,
             said: 0,
             heard: 0,
             plan: liar,
@@ -190,6 +209,11 @@ impl Liar {
             self.sync = header.sync;
             self.came += u32::from(matches!(packet.body, Body::Data(_) | Body::Parity(_)));
             self.position = self.position.max(header.seq + len);
+            let asks = header.options.intersects(Options::SREQ | Options::DREQ);
+            if asks && self.plan.lie == Lie::Early && self.own.is_some() {
+                self.due = now;
+                self.early += 1;
+            }
             if let Body::First(first) = &packet.body
                 && let Traffic::Extended(traffic) = first.traffic
                 && let Ok(terms) = GroupTerms::read(traffic.tlvs)
@@ -272,7 +296,7 @@ impl Liar {
                 },
                 ROOM,
             ),
-            Lie::Whole => (position, ROOM),
+            Lie::Whole | Lie::Early => (position, ROOM),
             // What it was granted by its join is all that it takes.
             Lie::Full => (position, 0),
             Lie::AllButEnd => (position.saturating_sub(1), ROOM),
@@ -291,10 +315,11 @@ impl Liar {
             let need = Gnack::unsolicited(control, 0, blocks);
             return (ToTransmitter::Need(need), Options::empty());
         }
-        let closes = lie == Lie::Whole && self.rng.percent(50);
+        let closes = matches!(lie, Lie::Whole | Lie::Early) && self.rng.percent(50);
+        let waited = if lie == Lie::Early { WAITED } else { DELAY_NONE };
         let status = Xcntl {
             control,
-            delay_us: self.rng.pick(&[0, DELAY_NONE]),
+            delay_us: self.rng.pick(&[0, waited]),
             ect0: self.came,
             ..Xcntl::default()
         };

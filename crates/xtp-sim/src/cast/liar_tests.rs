@@ -49,3 +49,12 @@ fn a_liar_that_wants_everything_is_sent_something() {
     let (honest, liar) = (beside(Lie::Whole), beside(Lie::Needs));
     assert!(liar.watch.repairs > honest.watch.repairs, "it was heard");
 }
+
+/// Its answer arrives while the question is under way to all others.
+#[test]
+fn a_liar_that_is_early_answers_questions_as_they_leave() {
+    let (usual, early) = (beside(Lie::Whole), beside(Lie::Early));
+    let answers = |world: &GroupWorld| world.liar.as_ref().map_or(0, |liar| liar.early);
+    assert_eq!(answers(&usual), 0);
+    assert!(answers(&early) > 4, "{} answers", answers(&early));
+}

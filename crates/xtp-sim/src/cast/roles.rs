@@ -11,6 +11,8 @@ use crate::rng::Rng;
 
 /// The stream that all of it is drawn from.
 const ROLES: u64 = 57;
+/// Which liars answer early.
+const EARLY: u64 = 58;
 
 /// So many members are served at a time that fetch what they lack (§9.15).
 pub(super) const SERVED: usize = 8;
@@ -62,6 +64,7 @@ impl CastPlan {
             plan.members.iter_mut().for_each(|member| member.batch = batch);
         }
         plan.draw_comparison_of_roles(before, rng);
+        plan.draw_early_liar(&mut Rng::new(seed, EARLY));
         plan
     }
 
