@@ -174,6 +174,46 @@ fn an_answer_that_may_have_waited_shortens_a_round_trip_alone() {
     }
 }
 
+/// A peer that answers each DREQ before the packet can have come makes the round trip as short as it likes. All that it gets for it is questions
+/// about what it leaves unanswered: no two within 5 ms, and fewer and fewer.
+#[test]
+fn answers_that_are_early_cost_few_questions() {
+    let mut host = Host::new();
+    let id = host.open(paradigm::stream(9));
+    host.write(id, b"one", false);
+    let first = header(&host.flush()[0]);
+    host.now = host.now + Duration::from_millis(100);
+    host.give(&terms(&first, Caps::empty()));
+    for number in 0..64_u32 {
+        host.write(id, &[2; 100], false);
+        for what in [Confirm::Received, Confirm::Delivered] {
+            host.engine
+                .mark(host.now, id, MarkAt::Queued, what)
+                .expect("open");
+        }
+        let asks = header(&host.flush()[0]);
+        assert!(asks.options.contains(Options::DREQ), "{asks:?}");
+        host.now = host.now + Duration::from_micros(100);
+        let all = 3 + 100 * u64::from(number + 1);
+        host.give(&answer(
+            &first,
+            cntl(501 + number, 0, Options::empty(), all, all + 20_000, asks.sync),
+        ));
+    }
+    let rtt = host.engine.context(id).expect("open").stats().rtt;
+    assert!(rtt.is_some_and(|rtt| rtt < Duration::from_millis(1)), "{rtt:?}");
+    host.write(id, &[2; 100], false);
+    host.flush();
+    let sent = host.wait(Duration::from_secs(2));
+    let close = |pair: &[(Time, Vec<u8>)]| pair[1].0.since(pair[0].0) < Duration::from_millis(5);
+    assert!(sent.len() > 4 && sent.len() < 16, "{} packets", sent.len());
+    assert!(
+        !sent.windows(2).any(close),
+        "{:?}",
+        sent.iter().map(|sent| sent.0).collect::<Vec<_>>()
+    );
+}
+
 /// A stream that was answered, and octets of it that were not; the header of the newest packet.
 fn unanswered() -> (Host, ContextId, Header, Header) {
     let mut host = Host::new();
