@@ -2,7 +2,6 @@
 //!
 //! What [`receive`](super::receive) finds out for every packet it needs to find out for a run only once.
 
-use super::reader::ReaderState;
 use super::{Context, Env, Role, State};
 use crate::options::ErrorControl;
 use xtp_core::recv::payload::{SHARE_MIN, is_worth_sharing};
@@ -55,8 +54,7 @@ impl Context {
             && (self.peer_has_key || self.role == Role::Initiator)
             && !self.pattern.one_way
             && datagram.src == self.peer.addr;
-        let in_order = reader.state == ReaderState::Open
-            && reader.final_seq.is_none()
+        let in_order = reader.state.is_endless()
             && reader.window.is_none()
             && reader.error_control == ErrorControl::Selective
             && header.seq == reader.store.next()

@@ -1,7 +1,6 @@
 //! What an association keeps in memory or has promised to keep, and what it does where that is rationed
 //! (see `engine::memory`).
 
-use super::reader::ReaderState;
 use super::{Awaited, Context, Exchange, Role};
 use xtp_core::control::flow::ReaderCredit;
 
@@ -20,7 +19,7 @@ impl Context {
         let reader = &self.reader;
         let held = reader.held.as_ref().map_or(0, |held| held.charge());
         let stored = reader.store.stored_octets() + held;
-        if reader.state == ReaderState::Done || self.closed.is_some() || !self.has_granted() {
+        if !reader.state.is_open() || self.closed.is_some() || !self.has_granted() {
             return stored;
         }
         stored.max(reader.alloc.saturating_sub(reader.freed()))
@@ -73,7 +72,7 @@ impl Context {
 
     /// The reader is open, and its user takes what comes.
     fn may_be_granted(&self) -> bool {
-        self.state.is_live() && self.closed.is_none() && self.reader.state == ReaderState::Open
+        self.state.is_live() && self.closed.is_none() && self.reader.state.is_open()
     }
 
     /// The peer may be waiting for credit that only the memory of all keeps back.

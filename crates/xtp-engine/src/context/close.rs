@@ -2,9 +2,7 @@
 
 use super::delivery::asks_for_delivery;
 use super::doubt::CERTAINTY;
-use super::reader::{ReaderState, Refusal};
 use super::timers::Timer;
-use super::writer::WriterState;
 use super::{Context, Env, Opening, Restart, Role, State, Transition};
 use crate::admit::AgeRefusal;
 use crate::error::{CloseReason, DiagReason};
@@ -132,20 +130,19 @@ impl Context {
             // END waited for the peer's user (§6.4). Otherwise it says nothing about that.
             self.writer.delivered = self.writer.delivered.max(self.writer.nxt);
         }
-        let missing = match self.reader.state {
-            ReaderState::Done => 0,
-            ReaderState::Open if self.reader.modes.no_error && self.reader.final_seq.is_some() => 0,
-            ReaderState::Open => {
-                let end = self.reader.final_seq.unwrap_or(self.reader.store.next() + 1);
-                end.saturating_sub(self.reader.store.next()).max(1)
-            }
+        let next = self.reader.store.next();
+        let missing = match self.reader.state.final_seq() {
+            _ if !self.reader.state.is_open() => 0,
+            Some(_) if self.reader.modes.no_error => 0,
+            Some(end) => end.saturating_sub(next).max(1),
+            None => 1,
         };
         let unconfirmed = match rclose {
             true => self.unconfirmed(),
             // Not even what the peer has is known to be taken.
             false => self.unconfirmed().max(self.undelivered()),
         };
-        let reason = if missing > 0 && !(self.reader.refusal != Refusal::No) {
+        let reason = if missing > 0 {
             CloseReason::Aborted { missing, unconfirmed }
         } else if unconfirmed > 0 && !rclose {
             CloseReason::Aborted {
@@ -153,8 +150,9 @@ impl Context {
                 unconfirmed,
             }
         } else if unconfirmed > 0 {
-            self.writer.not_taken = unconfirmed;
-            self.refusal_reason()
+            CloseReason::RefusedByReader {
+                not_taken: unconfirmed,
+            }
         } else {
             CloseReason::Normal
         };
@@ -166,7 +164,7 @@ impl Context {
         // One whose stream was refused with FIRST has said WCLOSE before anything was taken.
         let told = echo.is_some() && !self.pattern.return_refused && self.is_told_of_delivery(echo);
         if told
-            && self.writer.state == WriterState::Closed
+            && self.writer.state.is_closed()
             && self.pattern.service == service::ACKNOWLEDGED
             && self.role == Role::Initiator
             && let Some(dreq) = self.writer.requests.dreq.take()
@@ -182,8 +180,8 @@ impl Context {
     /// open the END rule waits for the user.
     pub(super) fn apply_auto_close(&mut self) {
         let due = self.pattern.auto_close == super::modes::AutoClose::WhenReceived
-            && self.reader.state == ReaderState::Done
-            && self.writer.state == WriterState::Open
+            && !self.reader.state.is_open()
+            && self.writer.state.is_open()
             && self.reader.dreq.is_none();
         if due {
             self.begin_close();
@@ -192,10 +190,9 @@ impl Context {
 
     /// wst: OPEN -> CLOSING, with everything written so far as the stream.
     pub(super) fn begin_close(&mut self) {
-        if self.writer.state == WriterState::Open {
+        if self.writer.state.is_open() {
             self.writer.queue.close();
-            self.writer.final_seq = Some(self.writer.queue.end());
-            self.writer.state = WriterState::Closing;
+            self.writer.state.close(self.writer.queue.end());
         }
     }
 
@@ -341,9 +338,9 @@ impl Context {
             }
             return;
         }
-        let confirmed = self.writer.state == WriterState::Closed
-            || (self.writer.final_seq.is_some() && self.writer.una >= self.writer.queue.end());
-        if confirmed && self.reader.state == ReaderState::Done {
+        let confirmed = self.writer.state.is_closed()
+            || (!self.writer.state.is_open() && self.writer.una >= self.writer.queue.end());
+        if confirmed && !self.reader.state.is_open() {
             self.finish(CloseReason::Normal, env);
         } else {
             self.doubt.report(env.now);
@@ -378,7 +375,7 @@ impl Context {
 
     /// Both closes of ours were said and are not answered.
     pub(super) fn asks_for_the_end(&self) -> bool {
-        self.writer.close_outstanding() && self.reader.refusal_told
+        self.writer.state.is_told() && self.reader.state.is_told()
     }
 
     /// Both ends said RCLOSE and WCLOSE and asked for the same, and the packets crossed: this one of the peer tells us

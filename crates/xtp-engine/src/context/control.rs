@@ -1,9 +1,8 @@
 //! What a control segment says: acknowledgements, losses, credit, RTT samples, limits (§3.1, §2.5, §4.3, §5.1).
 
 use super::timers::Timer;
-use super::writer::{OpenDreq, Within, WriterState};
+use super::writer::{OpenDreq, Within};
 use super::{Context, Env, State, Transition};
-use crate::error::CloseReason;
 use crate::event::Event;
 use core::time::Duration;
 use xtp_congestion::{Ack, Controller, Lost};
@@ -311,7 +310,7 @@ impl Context {
         // A close that waits for delivery needs neither: END tells (§6.4).
         let mut others = self.writer.requests.open.iter();
         let open = others.any(|&sync| serial_gt(sync, status.control.echo));
-        let closes = self.confirm == crate::Confirm::Delivered && self.writer.state != WriterState::Open;
+        let closes = self.confirm == crate::Confirm::Delivered && !self.writer.state.is_open();
         if open || closes {
             return;
         }
@@ -366,10 +365,8 @@ impl Context {
         if acknowledged == 0 {
             self.note_handshake_alone(now);
         }
-        if self.writer.state == WriterState::Closing {
-            // WCLOSE may have been what was lost: say it again.
-            self.writer.wclose_sent = false;
-        }
+        // WCLOSE may have been what was lost.
+        self.writer.state.repeat_wclose();
         self.writer.forced_judgement = status.is_evidence(header);
         if !self.writer.forced_judgement
             && let Some((seq, len)) = self.writer.inflight.last()
@@ -527,18 +524,18 @@ impl Context {
 
     /// RCLOSE (§6.2): acknowledges everything, or refuses.
     pub(super) fn take_rclose(&mut self, header: &Header, body: &Body<'_>, env: &mut Env<'_>) {
-        if self.writer.state == WriterState::Closed {
+        if self.writer.state.is_closed() {
             return;
         }
         let told = body.control().map(|control| control.rseq);
-        let complete = match (self.writer.final_seq, told) {
+        let complete = match (self.writer.state.final_seq(), told) {
             (Some(end), Some(rseq)) => rseq >= end,
             (Some(_), None) => header.format != Format::First,
             (None, _) => false,
         };
         if complete {
-            self.writer.una = self.writer.final_seq.unwrap_or(self.writer.una);
-            self.writer.state = WriterState::Closed;
+            self.writer.una = self.writer.state.final_seq().unwrap_or(self.writer.una);
+            self.writer.state.acknowledge();
             self.writer.drop_all();
             self.timers.stop(Timer::Loss);
             self.note_progress(true);
@@ -559,10 +556,7 @@ impl Context {
     /// The peer's reader takes no more: unsent data is dropped, final is what was sent.
     fn take_refusal(&mut self, env: &mut Env<'_>) {
         let not_taken = self.writer.queue.end().saturating_sub(self.writer.una);
-        self.writer.final_seq = Some(self.writer.nxt);
-        self.writer.state = WriterState::Closed;
-        self.writer.refused = true;
-        self.writer.not_taken = not_taken;
+        self.writer.state.refuse(self.writer.nxt, not_taken);
         self.writer.drop_all();
         // A user who takes no more never answers whether it has taken everything (§6.4).
         self.writer.requests.dreq = None;
@@ -575,20 +569,13 @@ impl Context {
 
     /// How much a refusal or an END leaves behind.
     pub(super) fn unconfirmed(&self) -> u64 {
-        match self.writer.state {
-            WriterState::Closed => 0,
-            _ => self
+        match self.writer.state.is_closed() {
+            true => 0,
+            false => self
                 .writer
                 .nxt
                 .max(self.writer.queue.end())
                 .saturating_sub(self.writer.una),
-        }
-    }
-
-    /// The reason a finished association reports when its writer was refused.
-    pub(super) fn refusal_reason(&self) -> CloseReason {
-        CloseReason::RefusedByReader {
-            not_taken: self.writer.not_taken,
         }
     }
 }

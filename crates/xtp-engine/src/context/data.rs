@@ -3,8 +3,7 @@
 use super::decide::Ask;
 use super::packets::{COPY_LIMIT, Travel};
 use super::plan::Planned;
-use super::reader::{Owed, ReaderState, Refusal};
-use super::writer::WriterState;
+use super::reader::Owed;
 use super::{Context, Env};
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -34,15 +33,11 @@ impl Context {
     #[inline]
     pub(super) fn data_options(&self, segment: &Planned, xdata: bool, ask: Options) -> Options {
         let mut options = self.writer.bits(&self.tuning) | ask;
-        if self.writer.state != WriterState::Open && self.writer.final_seq == Some(segment.end()) {
+        if self.writer.state.final_seq() == Some(segment.end()) {
             options |= Options::WCLOSE;
         }
-        let done = self.reader.state == ReaderState::Done && self.reader.is_complete();
-        let refused = match self.reader.refusal {
-            Refusal::OnFirst => true,
-            Refusal::Later => xdata,
-            Refusal::No => false,
-        };
+        let done = !self.reader.state.is_open() && self.reader.is_complete();
+        let refused = self.reader.state.is_refused_on_data(xdata);
         options.set(Options::RCLOSE, done || refused);
         options.set(Options::EOM, segment.eom);
         options.set(Options::BTAG, segment.tag.is_some());
@@ -146,7 +141,9 @@ impl Context {
         } = *left;
         let (end, count, now) = (segment.end(), segment.count, env.now);
         self.settle_owed(xdata, options);
-        self.reader.refusal_told |= xdata && options.contains(Options::RCLOSE);
+        if xdata && options.contains(Options::RCLOSE) {
+            self.reader.state.rclose_left();
+        }
         if segment.again {
             self.writer.queue.sent_again(segment.seq, segment.len);
         }
@@ -181,7 +178,9 @@ impl Context {
         if let Some(share) = &mut writer.share {
             share.take(octets * u64::from(count));
         }
-        writer.wclose_sent |= options.contains(Options::WCLOSE);
+        if options.contains(Options::WCLOSE) {
+            writer.state.wclose_left();
+        }
         self.note_request(sync, options, flip, end, env);
     }
 

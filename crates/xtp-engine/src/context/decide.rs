@@ -1,8 +1,8 @@
 //! What to send next: a pure function of all parts (§3.2, §4.3, §5.1, §6.4), and what to ask on it (§3.5).
 
 use super::plan::{Plan, Planned, Stop};
-use super::reader::{Owed, ReaderState, Refusal};
-use super::writer::{Blocked, WriterState};
+use super::reader::Owed;
+use super::writer::Blocked;
 use super::{Context, Role, State};
 use crate::config::EngineConfig;
 use crate::options::Confirm;
@@ -89,7 +89,7 @@ impl Context {
         let Some(opening) = &self.opening else {
             return false;
         };
-        let closes_empty = self.writer.final_seq.is_some() && self.writer.all_sent();
+        let closes_empty = !self.writer.state.is_open() && self.writer.all_sent();
         opening.connect_now || closes_empty
     }
 
@@ -141,7 +141,7 @@ impl Context {
         }
         // What was taken is said before the refusal, which ends the question.
         let answers = |dreq| self.dreq_is_satisfied(dreq);
-        let refuses = self.reader.refusal == Refusal::Later && !self.reader.refusal_told;
+        let refuses = self.reader.state.refusal_is_untold();
         if refuses && !self.reader.dreq.is_some_and(answers) {
             return Some(Intent::Request(Options::SREQ));
         }
@@ -169,8 +169,8 @@ impl Context {
     /// The END rule (§6.4).
     pub(super) fn decide_end(&self) -> Option<Intent> {
         let own_dreq = self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
-        let over = self.reader.state == ReaderState::Done && self.writer.state == WriterState::Closed;
-        (over && !self.reader.end_pending && self.reader.dreq.is_none() && !own_dreq).then_some(Intent::End)
+        let over = !self.reader.state.is_open() && self.writer.state.is_closed();
+        (over && self.reader.dreq.is_none() && !own_dreq).then_some(Intent::End)
     }
 
     fn decide_status(&self, now: Time) -> Option<Intent> {
@@ -200,7 +200,7 @@ impl Context {
         let segment = &plan.segments[index];
         let end = segment.end();
         let writer = &self.writer;
-        let closes = writer.final_seq == Some(end) && writer.state == WriterState::Closing;
+        let closes = writer.state.closes_at(end);
         let mut ask = Ask::default();
         if self.pattern.one_way {
             ask.end = closes;
@@ -213,7 +213,7 @@ impl Context {
         let next_is_new = plan.segments.get(index + 1).is_none_or(|next| !next.again);
         ask.sreq = segment.again && next_is_new;
         ask.dreq = segment.again && self.carried_dreq(end);
-        if closes && !writer.wclose_sent {
+        if closes && writer.state.is_untold() {
             match self.confirm {
                 Confirm::Delivered => ask.dreq = true,
                 Confirm::Received => ask.sreq |= !self.pattern.response_expected,

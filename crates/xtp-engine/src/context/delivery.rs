@@ -4,8 +4,7 @@
 //! remembers where its user stopped taking, and nothing it says of delivery passes that.
 
 use super::modes::AutoClose;
-use super::reader::{PeerDreq, ReaderState, Refusal};
-use super::writer::WriterState;
+use super::reader::PeerDreq;
 use super::{Context, Env, Role, State};
 use crate::error::CloseReason;
 use crate::options::Confirm;
@@ -20,7 +19,7 @@ impl Context {
     /// The user wants no more (§6.2).
     pub(crate) fn refuse_reader(&mut self, env: &mut Env<'_>) {
         self.reader.give_up(0);
-        if self.reader.state == ReaderState::Done || !self.state.is_live() {
+        if !self.reader.state.is_open() || !self.state.is_live() {
             self.give_up_delivery(env);
             return;
         }
@@ -32,12 +31,7 @@ impl Context {
         }
         // Nothing more is wanted, so no room for it is offered either.
         self.reader.update_due = false;
-        self.reader.state = ReaderState::Done;
-        self.reader.end_pending = false;
-        self.reader.refusal = match self.state {
-            State::Quiescent => Refusal::OnFirst,
-            _ => Refusal::Later,
-        };
+        self.reader.state.refuse(self.state == State::Quiescent);
         self.give_up_delivery(env);
     }
 
@@ -64,7 +58,7 @@ impl Context {
         self.reader.announced = false;
         self.note_delivery();
         // Whoever has not closed may still have something to say before.
-        if self.writer.state != WriterState::Open {
+        if !self.writer.state.is_open() {
             self.give_up_delivery(env);
         }
     }
@@ -82,9 +76,9 @@ impl Context {
     /// A DREQ beyond what a user took who takes no more is never answered. Where all of the stream is here nothing but an
     /// abort can say so (§6.6), once what this end wrote is confirmed; else the refusal says it, or has said it.
     pub(super) fn give_up_delivery(&mut self, env: &mut Env<'_>) {
-        let stopped = self.reader.stopped_at;
+        let stopped = self.reader.state.stopped_at();
         let beyond = |dreq: &PeerDreq| dreq.seq > stopped;
-        let done = self.reader.state == ReaderState::Done && self.state.is_live();
+        let done = !self.reader.state.is_open() && self.state.is_live();
         let Some(dreq) = self.reader.dreq.filter(beyond).filter(|_| done) else {
             return;
         };
@@ -92,7 +86,7 @@ impl Context {
             self.reader.dreq = None;
             return;
         }
-        let confirming = self.writer.state == WriterState::Closing && self.unconfirmed() > 0;
+        let confirming = self.writer.state.is_closing() && self.unconfirmed() > 0;
         if !confirming {
             self.abort(env);
         }
@@ -110,7 +104,7 @@ impl Context {
     /// every WCLOSE, so that nobody who knows the end of the stream knows nothing of the question.
     pub(super) fn close_awaits_delivery(&self) -> bool {
         self.waits_for_delivery()
-            && self.writer.state == WriterState::Closing
+            && self.writer.state.is_closing()
             && self.writer.delivered < self.writer.queue.end()
     }
 
@@ -143,9 +137,14 @@ impl Context {
             true => self.writer.nxt.saturating_sub(self.writer.delivered),
             false => 0,
         };
-        match (self.writer.refused, octets.max(self.writer.not_taken)) {
-            (true, not_taken) if not_taken > 0 => CloseReason::RefusedByReader { not_taken },
-            (false, _) if octets > 0 => CloseReason::Unconfirmed { octets },
+        match self
+            .writer
+            .state
+            .not_taken()
+            .map(|not_taken| not_taken.max(octets))
+        {
+            Some(not_taken) if not_taken > 0 => CloseReason::RefusedByReader { not_taken },
+            None if octets > 0 => CloseReason::Unconfirmed { octets },
             _ => CloseReason::Normal,
         }
     }

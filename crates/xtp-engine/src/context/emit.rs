@@ -23,7 +23,7 @@ impl Context {
             Intent::Nothing => return false,
             Intent::Train(plan) => return self.emit_train(&plan, env, out),
             Intent::First => {
-                let options = match self.writer.final_seq {
+                let options = match self.writer.state.final_seq() {
                     Some(_) if self.pattern.one_way => Options::END,
                     Some(_) if self.confirm == crate::Confirm::Delivered => Options::DREQ,
                     _ => Options::SREQ,

@@ -9,9 +9,8 @@
 use super::exchange::{Awaited, Taken};
 use super::express_train::LaterArrival;
 use super::input::Input;
-use super::reader::{PeerModes, ReaderState, Refusal};
+use super::reader::PeerModes;
 use super::timers::Timer;
-use super::writer::WriterState;
 use super::{Context, Env, Role, State};
 use crate::event::Unit;
 use core::time::Duration;
@@ -96,13 +95,11 @@ impl Context {
     /// Both halves are open, nothing is missing, and everything written has left.
     fn streams_go_on(&self) -> bool {
         let (reader, writer) = (&self.reader, &self.writer);
-        reader.state == ReaderState::Open
-            && reader.final_seq.is_none()
-            && reader.refusal == Refusal::No
+        reader.state.is_endless()
             && reader.window.is_none()
             && reader.error_control == reader.wanted_error_control
             && !reader.store.has_holes()
-            && writer.state == WriterState::Open
+            && writer.state.is_open()
             && writer.requests.edge_open.is_none()
             && !writer.forced_judgement
             && !writer.wants_room

@@ -7,7 +7,6 @@
 
 use super::Context;
 use super::backlog::Backlogged;
-use super::reader::ReaderState;
 use crate::error::CloseReason;
 use crate::event::ContextId;
 use crate::matching::{Matched, Origin, PostedId, ReceiveError, Turn};
@@ -244,7 +243,7 @@ impl Context {
     /// Whether its messages go to posted receives, and its user takes them.
     #[inline]
     pub(crate) fn is_matched(&self) -> bool {
-        self.tuning.matched && !self.released && self.reader.stopped_at == u64::MAX
+        self.tuning.matched && !self.released && !self.reader.state.has_stopped()
     }
 
     /// Where its messages come from.
@@ -336,7 +335,7 @@ impl Context {
             Some(CloseReason::Normal) => Some(ReceiveError::Ended),
             Some(_) if self.reader.is_complete() => Some(ReceiveError::Ended),
             Some(reason) => Some(ReceiveError::Closed(reason.clone())),
-            None if self.reader.state == ReaderState::Done || !self.is_matched() => Some(ReceiveError::Ended),
+            None if !self.reader.state.is_open() || !self.is_matched() => Some(ReceiveError::Ended),
             None => None,
         }
     }

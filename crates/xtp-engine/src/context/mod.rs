@@ -3,10 +3,11 @@
 //! Only `receive`, `decide` and `emit` see all parts. `receive` takes a packet, `decide` says what is worth
 //! sending next and changes nothing, `emit` turns that into octets and book-keeping.
 //!
-//! `state` is the state machine, `reader` and `writer` are the halves as data, `peer` is where the peer is. Beginning: `new`, `setup`,
-//! `stated`, `modes`, `restart`. Looks: `plan`, `permit` (the gates), `decide`; writes: `emit`, `status`, `packets`, `data`, `run`.
-//! What came: `control`, `arrivals`, `delivery`, `matched`. Clockwork: `turn`, `timers`, `timeout`. The fast path: `express`,
-//! `express_train`, `exchange`, `departures`. At rest: `rest`, `parked`. The end: `close`, `time_wait`.
+//! `state` is the state machine, `reader` and `writer` are the halves as data, `receiver_state` and `sender_state` say how far each of
+//! them is closed, `peer` is where the peer is. Beginning: `new`, `setup`, `stated`, `modes`, `restart`. Looks: `plan`, `permit` (the
+//! gates), `decide`; writes: `emit`, `status`, `packets`, `data`, `run`. What came: `control`, `arrivals`, `delivery`, `matched`.
+//! Clockwork: `turn`, `timers`, `timeout`. The fast path: `express`, `express_train`, `exchange`, `departures`. At rest: `rest`,
+//! `parked`. The end: `close`, `time_wait`.
 
 mod arrivals;
 mod backlog;
@@ -37,10 +38,12 @@ mod permit;
 mod plan;
 mod reader;
 mod receive;
+mod receiver_state;
 mod rest;
 mod restart;
 mod round_trip;
 mod run;
+mod sender_state;
 mod setup;
 pub(crate) mod share;
 mod state;

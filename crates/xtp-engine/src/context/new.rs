@@ -7,11 +7,13 @@ use super::modes::{Beginning, Pattern};
 use super::path::PathQueue;
 use super::peer::Peer;
 use super::permit::Permit;
-use super::reader::{NakRecord, Owed, PeerModes, ReaderState, ReceiverHalf, Refusal, UNTOLD};
+use super::reader::{NakRecord, Owed, PeerModes, ReceiverHalf, UNTOLD};
+use super::receiver_state::ReceiverState;
 use super::rest::Usage;
+use super::sender_state::SenderState;
 use super::setup::{DEFAULT_SPANS, Identity, Parts};
 use super::timers::Timers;
-use super::writer::{ReplyGap, Requests, SenderHalf, Wanted, WriterState};
+use super::writer::{ReplyGap, Requests, SenderHalf, Wanted};
 use super::{Context, FirstFormat, Renegotiation, Role, State};
 use crate::event::ContextId;
 use crate::options::{Confirm, Tuning};
@@ -230,11 +232,7 @@ fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: 
         una: 0,
         nxt: 0,
         credit: WriterCredit::new(0, 0),
-        final_seq: None,
-        state: WriterState::Open,
-        wclose_sent: false,
-        refused: false,
-        not_taken: 0,
+        state: SenderState::OPEN,
         sync_out: identity.sync,
         first_sync: identity.sync.wrapping_add(1),
         echo_max: identity.sync,
@@ -285,10 +283,7 @@ fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> ReceiverHalf {
         alloc: first,
         widest: 0,
         start: first,
-        stopped_at: u64::MAX,
-        final_seq: None,
-        state: ReaderState::Open,
-        refusal: Refusal::No,
+        state: ReceiverState::OPEN,
         sync_in: None,
         sync_in_at: now,
         follows: false,
@@ -307,9 +302,7 @@ fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> ReceiverHalf {
         ecn: EcnCounter::default(),
         // Whose messages are matched is told of them otherwise.
         announced: tuning.matched,
-        end_pending: false,
         max_spans: DEFAULT_SPANS,
         newest_next: false,
-        refusal_told: false,
     }
 }

@@ -9,11 +9,11 @@ use super::backlog::Backlogged;
 use super::modes::{AutoClose, Pattern};
 use super::new::piece_limit;
 use super::peer::{Peer, Proof};
-use super::reader::{NakRecord, PeerModes, ReaderState, ReceiverHalf, Refusal, UNTOLD};
+use super::reader::{NakRecord, PeerModes, ReceiverHalf, UNTOLD};
 use super::rest::Usage;
 use super::share::Share;
 use super::timers::{Timer, Timers};
-use super::writer::{Requests, SenderHalf, WriterState};
+use super::writer::{Requests, SenderHalf};
 use super::{Context, FirstFormat, Opening, Role, State};
 use crate::event::{ContextId, ListenerId};
 use crate::options::{Confirm, ErrorControl, Tuning};
@@ -406,11 +406,7 @@ impl SenderHalf {
             una,
             nxt,
             credit,
-            final_seq,
             state,
-            wclose_sent,
-            refused,
-            not_taken,
             sync_out,
             first_sync,
             echo_max,
@@ -441,10 +437,9 @@ impl SenderHalf {
         queue.walk_empty(fields);
         ring.walk(fields);
         credit.walk(fields);
-        let states = [WriterState::Open, WriterState::Closing, WriterState::Closed];
-        fields.choice(state, &states);
-        fields.flags(&mut [wclose_sent, refused, forced_judgement, wants_room, is_answered]);
-        for number in [una, nxt, not_taken, delivered, &mut oldest_lost.0] {
+        state.walk(fields);
+        fields.flags(&mut [forced_judgement, wants_room, is_answered]);
+        for number in [una, nxt, delivered, &mut oldest_lost.0] {
             fields.number(number);
         }
         for number in [
@@ -458,7 +453,6 @@ impl SenderHalf {
         ] {
             fields.small(number);
         }
-        fields.option(final_seq, Fields::number);
         fields.option(reordering, |fields, order| order.walk(fields));
         let Requests {
             open: _,
@@ -491,10 +485,7 @@ impl ReceiverHalf {
             alloc,
             widest,
             start,
-            stopped_at,
-            final_seq,
             state,
-            refusal,
             sync_in,
             sync_in_at,
             // Said by each packet anew.
@@ -512,12 +503,10 @@ impl ReceiverHalf {
             hole_is_new: _,
             ecn,
             announced,
-            end_pending: _,
             max_spans,
             // Nothing is held, so all of it will fit.
             newest_next: _,
             asks_round_trip,
-            refusal_told,
         } = self;
         store.walk_empty(fields);
         credit.walk(fields);
@@ -526,13 +515,10 @@ impl ReceiverHalf {
         for number in [alloc, widest, start] {
             fields.number(number);
         }
-        walk_stopped(fields, stopped_at);
-        fields.option(final_seq, Fields::number);
-        fields.choice(state, &[ReaderState::Open, ReaderState::Done]);
-        fields.choice(refusal, &[Refusal::No, Refusal::OnFirst, Refusal::Later]);
+        state.walk(fields);
         fields.option(sync_in, Fields::small);
         fields.time(sync_in_at);
-        fields.flags(&mut [edge_last, announced, refusal_told, asks_round_trip]);
+        fields.flags(&mut [edge_last, announced, asks_round_trip]);
         fields.small(edge_sync);
         let mut known = (*told != UNTOLD).then_some(*told);
         fields.option(&mut known, |fields, (rseq, alloc)| {
@@ -559,13 +545,6 @@ impl ReceiverHalf {
         ecn.walk(fields);
         fields.size(max_spans);
     }
-}
-
-/// Few users stop taking before they go.
-fn walk_stopped(fields: &mut impl Fields, stopped_at: &mut u64) {
-    let mut stopped = (*stopped_at != u64::MAX).then_some(*stopped_at);
-    fields.option(&mut stopped, Fields::number);
-    *stopped_at = stopped.unwrap_or(u64::MAX);
 }
 
 fn walk_modes(fields: &mut impl Fields, modes: &mut PeerModes) {

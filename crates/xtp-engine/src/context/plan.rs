@@ -2,7 +2,7 @@
 
 use super::packets::COPY_LIMIT;
 use super::permit::Gates;
-use super::writer::{Blocked, WriterState};
+use super::writer::Blocked;
 use super::{Context, Role, State};
 use crate::config::EngineConfig;
 use smallvec::SmallVec;
@@ -111,7 +111,7 @@ impl Context {
 
     /// Whether a packet with data can carry the status of the other stream (§3.4).
     fn xdata_fits(&self) -> bool {
-        let untold = self.reader.refusal == super::reader::Refusal::Later && !self.reader.refusal_told;
+        let untold = self.reader.state.refusal_is_untold();
         let useful = untold || self.reader.owed > super::reader::Owed::Nothing || self.has_news();
         self.has(Caps::XDATA) && self.state == State::Active && !self.reader.has_holes() && useful
     }
@@ -353,7 +353,7 @@ impl Context {
 
     /// A pure datagram leaves only when it is complete; everything else as soon as there is something.
     fn may_open(&self) -> bool {
-        !self.pattern.one_way || self.writer.final_seq.is_some()
+        !self.pattern.one_way || !self.writer.state.is_open()
     }
 
     /// §6.5: this would be the whole response in one packet, and it may carry END.
@@ -364,8 +364,7 @@ impl Context {
             && self.stats.packets_sent == 0
             && seq == 0
             && self.writer.nxt == 0
-            && self.writer.final_seq == Some(end)
-            && self.writer.state == WriterState::Closing
+            && self.writer.state.closes_at(end)
             && self.reader.is_complete()
             && self
                 .reader

@@ -1,6 +1,7 @@
 //! The receiver half: what came, what is missing, what was promised, what is owed.
 
 use super::matched::Held;
+use super::receiver_state::ReceiverState;
 use crate::options::ErrorControl;
 use xtp_core::control::ecn::EcnCounter;
 use xtp_core::control::flow::ReaderCredit;
@@ -8,22 +9,6 @@ use xtp_core::control::growth::Growth;
 use xtp_core::recv::{Assembly, Reassembly, ReceiverWindow};
 use xtp_core::time::Time;
 use xtp_wire::serial_gt;
-
-/// State of this half (§6.3).
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ReaderState {
-    Open,
-    Done,
-}
-
-/// The user refused the stream (§6.2).
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    No,
-    /// On FIRST: may be repeated on data, the return stream is empty.
-    OnFirst,
-    Later,
-}
 
 /// An answer that is owed (§3.2).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,11 +79,7 @@ pub(crate) struct ReceiverHalf {
     /// Largest window ever granted (W of §2.9).
     pub(crate) widest: u64,
     pub(crate) start: u64,
-    /// Where the user stopped taking, [`u64::MAX`] while it takes: what came beyond is thrown away (§6.6).
-    pub(crate) stopped_at: u64,
-    pub(crate) final_seq: Option<u64>,
-    pub(crate) state: ReaderState,
-    pub(crate) refusal: Refusal,
+    pub(crate) state: ReceiverState,
     /// Greatest sync accepted, and when it came; `None` before the first packet.
     pub(crate) sync_in: Option<u32>,
     pub(crate) sync_in_at: Time,
@@ -121,16 +102,12 @@ pub(crate) struct ReceiverHalf {
     pub(crate) ecn: EcnCounter,
     /// The user was told that something can be read and has not found the end of it.
     pub(crate) announced: bool,
-    /// §6.5: END came with a hole; FIRST is repeated until complete.
-    pub(crate) end_pending: bool,
     /// Spans one control packet of ours may carry (TLV 10).
     pub(crate) max_spans: usize,
     /// More ranges than a packet takes: the next status tells of the newest, not of the lowest.
     pub(crate) newest_next: bool,
     /// The next answer asks in return, for a sample of the round trip.
     pub(crate) asks_round_trip: bool,
-    /// A control packet carried our refusal.
-    pub(crate) refusal_told: bool,
 }
 
 impl ReceiverHalf {
@@ -141,7 +118,7 @@ impl ReceiverHalf {
     /// One past the last octet the user has taken.
     #[inline]
     pub(crate) fn taken(&self) -> u64 {
-        self.passed_on().min(self.stopped_at)
+        self.passed_on().min(self.state.stopped_at())
     }
 
     /// One past the last octet that the user was given, wanted or not.
@@ -166,7 +143,7 @@ impl ReceiverHalf {
     /// The user takes no more, nor has it taken the last `untaken` octets that were read for it.
     pub(crate) fn give_up(&mut self, untaken: u64) {
         let taken = self.passed_on().saturating_sub(untaken).max(self.start);
-        self.stopped_at = self.stopped_at.min(taken);
+        self.state.stop_at(taken);
         self.store.discard_all();
     }
 
@@ -196,7 +173,7 @@ impl ReceiverHalf {
     }
 
     pub(crate) fn is_complete(&self) -> bool {
-        self.final_seq.is_some_and(|end| self.store.next() >= end)
+        self.state.final_seq().is_some_and(|end| self.store.next() >= end)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::delivery::asks_for_delivery;
 use super::input::Input;
-use super::reader::{Owed, PeerDreq, PeerModes, ReaderState};
+use super::reader::{Owed, PeerDreq, PeerModes};
 use super::timers::Timer;
 use super::{Context, Env, FirstFormat, Role, State, Transition};
 use crate::error::CloseReason;
@@ -44,17 +44,17 @@ impl Context {
             return;
         }
         let echo = || input.packet.body.control().map(|control| control.echo);
-        let was_done = self.reader.state == ReaderState::Done;
+        let was_open = self.reader.state.is_open();
         let asked = self.asks_for_the_end();
         if self.take_contents(env, input).is_err() {
             self.abort_for("octets beyond the announced end of the stream", env);
             return;
         }
         self.complete_reader();
-        if !was_done && self.reader.state == ReaderState::Done {
+        if was_open && !self.reader.state.is_open() {
             self.reader_is_done(echo(), env);
         }
-        let hole = self.reader.state != ReaderState::Done;
+        let hole = self.reader.state.is_open();
         if self.pattern.one_way {
             // Whole or not at all, whatever the order: END says nothing that WCLOSE did not.
             return;
@@ -63,7 +63,9 @@ impl Context {
             if is_data(header.format) && hole && !self.tuning_of_peer_is_unreliable() {
                 // §6.5: END that leaves a hole is no END; FIRST is repeated until the response is whole.
                 // A responder has no FIRST to repeat: to it such a packet is data without END.
-                self.reader.end_pending = self.role == Role::Initiator;
+                if self.role == Role::Initiator {
+                    self.reader.state.end_early();
+                }
             } else {
                 self.take_end(header, echo(), env);
                 return;
@@ -74,7 +76,7 @@ impl Context {
             return;
         }
         self.take_requests(header, &input.packet.body);
-        if self.reader.stopped_at != u64::MAX {
+        if self.reader.state.has_stopped() {
             self.give_up_delivery(env);
         }
         // After the requests: a DREQ on this very packet holds the close back (§6.3.1).
@@ -239,7 +241,7 @@ impl Context {
             if header.options.contains(Options::WCLOSE) {
                 self.announce_final(header, header.seq)?;
             }
-            if header.options.contains(Options::NOERR) && self.reader.state == ReaderState::Open {
+            if header.options.contains(Options::NOERR) && self.reader.state.is_open() {
                 // §4.7: what the writer has sent counts as seen, or the loss below alloc would stop it for ever.
                 self.reader.store.skip_to(header.seq);
             }
@@ -258,14 +260,14 @@ impl Context {
 
     /// WCLOSE names the end; octets beyond it are a protocol error (§6.1).
     fn announce_final(&mut self, header: &Header, end: u64) -> Result<(), ()> {
-        if let Some(known) = self.reader.final_seq {
+        if let Some(known) = self.reader.state.final_seq() {
             return if end > known { Err(()) } else { Ok(()) };
         }
         if header.options.contains(Options::WCLOSE) {
             if self.reader.store.highest() > end {
                 return Err(());
             }
-            self.reader.final_seq = Some(end);
+            self.reader.state.name_end(end);
         }
         Ok(())
     }
@@ -282,7 +284,7 @@ impl Context {
             return Ok(());
         }
         self.note_reply(env);
-        if self.reader.state == ReaderState::Done {
+        if !self.reader.state.is_open() {
             return Ok(());
         }
         let eom = header.options.contains(Options::EOM);
@@ -409,7 +411,7 @@ impl Context {
             .reader
             .assembly
             .get_or_insert_with(|| Box::new(Assembly::new(start)));
-        let end = self.reader.final_seq;
+        let end = self.reader.state.final_seq();
         if assembly.insert(header.seq, payload, end).is_err() {
             self.drop_assembly(env);
             return;
@@ -422,7 +424,7 @@ impl Context {
             self.reader
                 .store
                 .insert_unreliable(start, None, xtp_core::recv::Payload::Shared(whole), true);
-            self.reader.state = ReaderState::Done;
+            self.reader.state.complete();
             self.announce_readable(env);
             self.finish(CloseReason::Normal, env);
         }
@@ -430,8 +432,8 @@ impl Context {
 
     /// A datagram without an octet is complete as soon as its FIRST is there.
     fn take_empty_datagram(&mut self, env: &mut Env<'_>) {
-        if self.pattern.one_way && self.reader.final_seq == Some(self.reader.start) {
-            self.reader.state = ReaderState::Done;
+        if self.pattern.one_way && self.reader.state.final_seq() == Some(self.reader.start) {
+            self.reader.state.complete();
             self.announce_readable(env);
             self.finish(CloseReason::Normal, env);
         }
@@ -442,7 +444,8 @@ impl Context {
         if self.reader.assembly.take().is_some() {
             let missing = self
                 .reader
-                .final_seq
+                .state
+                .final_seq()
                 .map_or(1, |end| end.saturating_sub(self.reader.start));
             self.finish(
                 CloseReason::Aborted {
@@ -463,9 +466,8 @@ impl Context {
     }
 
     fn complete_reader(&mut self) {
-        if self.reader.state == ReaderState::Open && !self.pattern.one_way && self.reader.is_complete() {
-            self.reader.state = ReaderState::Done;
-            self.reader.end_pending = false;
+        if self.reader.state.is_open() && !self.pattern.one_way && self.reader.is_complete() {
+            self.reader.state.complete();
         }
     }
 
@@ -512,7 +514,7 @@ impl Context {
 
     /// Raises `Readable` once, until the user has found the end of what there is.
     pub(crate) fn announce_readable(&mut self, env: &mut Env<'_>) {
-        let ended = self.reader.state == ReaderState::Done && self.state.is_live();
+        let ended = !self.reader.state.is_open() && self.state.is_live();
         if !self.reader.announced && (self.reader.store.readable() > 0 || ended) {
             self.reader.announced = true;
             self.event(env, Event::Readable);

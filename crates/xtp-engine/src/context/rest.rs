@@ -122,7 +122,7 @@ impl Context {
             && reader.held.as_ref().is_none_or(|held| held.is_empty())
             && reader.dreq.is_none()
             && reader.owed == Owed::Nothing
-            && !reader.end_pending
+            && !reader.state.end_is_pending()
     }
 
     /// Nothing is under way beside the streams.

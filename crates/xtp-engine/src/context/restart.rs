@@ -126,7 +126,7 @@ impl Context {
         }
         writer.requests = Requests::default();
         writer.gap = ReplyGap::default();
-        writer.wclose_sent = false;
+        writer.state.repeat_wclose();
         writer.blocked = None;
         writer.handshake = None;
         writer.sync_out = identity.sync;

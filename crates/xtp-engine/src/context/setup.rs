@@ -2,8 +2,6 @@
 
 use super::backlog::Backlogged;
 use super::modes::{Beginning, Pattern};
-use super::reader::{ReaderState, Refusal};
-use super::writer::WriterState;
 use super::{Context, Env, Role};
 use crate::config::EngineConfig;
 use crate::event::{ContextId, ListenerId};
@@ -168,8 +166,7 @@ impl Context {
         self.opening = Some(opening);
         self.peer.validated = true;
         if options.refuse_return {
-            self.reader.refusal = Refusal::OnFirst;
-            self.reader.state = ReaderState::Done;
+            self.reader.state.refuse(true);
         }
         let stated = self.stated_max_data();
         self.grant_initially(allowance(stated));
@@ -225,9 +222,7 @@ impl Context {
         self.take_limits(traffic, env);
         if self.only_listens() {
             // As if its initiator had said RCLOSE: there is nobody to take anything.
-            self.writer.state = WriterState::Closed;
-            self.writer.final_seq = Some(0);
-            self.writer.refused = true;
+            self.writer.state.refuse(0, 0);
         }
     }
 

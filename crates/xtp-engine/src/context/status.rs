@@ -1,8 +1,7 @@
 //! Control packets: which format answers what (§3.2, §3.3), and building them.
 
 use super::packets::{Draft, Travel};
-use super::reader::{NakRecord, Owed, PeerDreq, ReaderState, Refusal};
-use super::writer::WriterState;
+use super::reader::{NakRecord, Owed, PeerDreq};
 use super::{Context, Env, Role};
 use crate::error::CloseReason;
 use crate::options::ErrorControl;
@@ -31,7 +30,7 @@ pub(super) enum Cause {
 impl Context {
     /// `TCNTL` is due: the peer does not use our key yet, or limits changed (§3.3).
     pub(super) fn tcntl_is_due(&self) -> bool {
-        let ending = self.reader.state == ReaderState::Done && self.writer.state != WriterState::Open;
+        let ending = !self.reader.state.is_open() && !self.writer.state.is_open();
         let exchange = self.role == Role::Responder && self.pattern.lasting && !self.peer_has_key && !ending;
         exchange || self.renegotiation.due
     }
@@ -97,7 +96,7 @@ impl Context {
 
     /// Everything is sent, the writer closes, and no packet said so (§3.3).
     pub(super) fn close_is_untold(&self) -> bool {
-        self.writer.state == WriterState::Closing && !self.writer.wclose_sent && self.writer.all_sent()
+        self.writer.state.is_untold() && self.writer.all_sent()
     }
 
     /// Status is XCNTL.
@@ -196,7 +195,7 @@ impl Context {
         let silent = matches!(cause, Cause::Dreq(_) | Cause::Unasked);
         flags.set(XcntlFlags::DREQ_OR_UNSOLICITED, silent);
         // Whoever refuses says what was taken before.
-        let tells = matches!(cause, Cause::Dreq(_)) || self.reader.refusal == Refusal::Later;
+        let tells = matches!(cause, Cause::Dreq(_)) || self.reader.state.is_refused_later();
         let delivered = tells.then(|| self.reader.taken());
         flags.set(XcntlFlags::DELIVERED, delivered.is_some());
         let counts = self.reader.ecn;
@@ -260,9 +259,9 @@ impl Context {
     /// RCLOSE and WCLOSE as far as they are true now.
     pub(crate) fn closing_bits(&self) -> Options {
         let mut bits = Options::empty();
-        let sent = self.writer.final_seq.is_some_and(|end| self.writer.nxt >= end);
-        bits.set(Options::WCLOSE, sent && self.writer.state != WriterState::Open);
-        let done = self.reader.state == ReaderState::Done || self.reader.refusal != Refusal::No;
+        let end = self.writer.state.final_seq();
+        bits.set(Options::WCLOSE, end.is_some_and(|end| self.writer.nxt >= end));
+        let done = !self.reader.state.is_open();
         bits.set(Options::RCLOSE, done);
         bits
     }
@@ -335,7 +334,9 @@ impl Context {
                 false => options -= Options::WCLOSE,
             }
         }
-        self.reader.refusal_told |= options.contains(Options::RCLOSE);
+        if options.contains(Options::RCLOSE) {
+            self.reader.state.rclose_left();
+        }
         let sync = self.next_sync();
         let control = self.control_segment(echo);
         (
@@ -354,7 +355,7 @@ impl Context {
         self.stats.control_sent += 1;
         self.writer.ring.record(draft.sync, env.now);
         if draft.options.contains(Options::WCLOSE) {
-            self.writer.wclose_sent = true;
+            self.writer.state.wclose_left();
         }
         self.note_request(draft.sync, draft.options, false, draft.seq, env);
     }
@@ -423,7 +424,7 @@ impl Context {
     /// FASTNAK (§4.6): a new hole, or one that was reported once and can reach the threshold now.
     pub(super) fn nak_is_due(&self, now: Time) -> bool {
         let reader = &self.reader;
-        if !reader.modes.fast_nak || self.reader.state == ReaderState::Done {
+        if !reader.modes.fast_nak || !reader.state.is_open() {
             return false;
         }
         if reader

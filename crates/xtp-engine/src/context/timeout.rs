@@ -4,7 +4,7 @@ use super::control::THRESHOLD;
 use super::decide::Ask;
 use super::plan::Planned;
 use super::timers::Timer;
-use super::writer::{Blocked, WriterState};
+use super::writer::Blocked;
 use super::{Context, Env, Opening, Role, State, Transition};
 use crate::error::{CloseReason, DiagReason};
 use crate::options::Confirm;
@@ -149,7 +149,7 @@ impl Context {
         }
         self.stats.wtimer_expiries += 1;
         self.timers.unanswered_since.get_or_insert(env.now);
-        if self.state == State::Opening || self.reader.end_pending {
+        if self.state == State::Opening || self.reader.state.end_is_pending() {
             self.timers.waits += u32::from(!self.timers.first_void);
             if self.falls_back(env.now)
                 && let Some(opening) = &mut self.opening
@@ -177,7 +177,7 @@ impl Context {
         if let Some((why, ..)) = writer.blocked {
             self.timers.blocked_waits += 1;
             self.poll_while_blocked(why, env, out);
-        } else if writer.inflight.is_empty() && !writer.close_outstanding() {
+        } else if writer.inflight.is_empty() && !writer.state.is_told() {
             self.timers.waits += 1;
             self.poll(env, out);
         } else if self.timers.waits == 0 && !writer.inflight.is_empty() && self.tail_fits() {
@@ -191,7 +191,7 @@ impl Context {
 
     /// What WTIMER would do now is a repetition of data: FIRST or the tail probe.
     fn repeats_data(&self) -> bool {
-        let first = self.state == State::Opening || self.reader.end_pending;
+        let first = self.state == State::Opening || self.reader.state.end_is_pending();
         let probe = self.writer.blocked.is_none() && self.timers.waits == 0;
         first || (probe && !self.writer.inflight.is_empty())
     }
@@ -227,7 +227,7 @@ impl Context {
             && self.timers.firsts >= 3
             && now >= self.timers.created + SILENCE_OF_A_LEGACY_PEER
             && self.pattern.lasting
-            && self.writer.final_seq.is_none()
+            && self.writer.state.is_open()
             && !self.offered.is_empty()
             // A round trip known from before: the peer has answered this format, it is only slow or gone.
             && self.rtt.srtt().is_none()
@@ -411,7 +411,7 @@ impl Context {
     /// was not taken, nor was what it asked.
     fn first_request(&self, end: u64) -> Options {
         let (writer, pattern) = (&self.writer, &self.pattern);
-        let closes = writer.final_seq == Some(end) && writer.state == WriterState::Closing;
+        let closes = writer.state.closes_at(end);
         let asked = writer.requests.dreq.filter(|dreq| dreq.seq == end);
         if closes && self.confirm == Confirm::Delivered || asked.is_some_and(|dreq| dreq.for_delivery) {
             return Options::DREQ;
@@ -439,7 +439,6 @@ impl Context {
 
     /// How a silent association ends (§6.7).
     fn timeout_reason(&self) -> CloseReason {
-        use super::reader::ReaderState;
         if !self.state.heard() {
             return match &self.opening {
                 Some(opening) if opening.refused => {
@@ -449,8 +448,8 @@ impl Context {
             };
         }
         let unconfirmed = self.writer.queue.end().saturating_sub(self.writer.una);
-        let reader_over = self.reader.state == ReaderState::Done;
-        if reader_over && unconfirmed == 0 && self.writer.final_seq.is_some() {
+        let reader_over = !self.reader.state.is_open();
+        if reader_over && unconfirmed == 0 && !self.writer.state.is_open() {
             CloseReason::Normal
         } else if reader_over {
             CloseReason::Unconfirmed { octets: unconfirmed }

@@ -2,9 +2,7 @@
 
 use super::decide::Intent;
 use super::peer::Proof;
-use super::reader::ReaderState;
 use super::timers::Timer;
-use super::writer::WriterState;
 use super::{Context, Env, Role, State};
 use crate::config::EngineConfig;
 use core::time::Duration;
@@ -118,13 +116,13 @@ impl Context {
         // A tag alone cannot leave before its octet is written.
         let unsent = !writer.all_sent() && writer.queue.cut(writer.nxt, self.segment_size()).is_some();
         unsent
-            || (self.is_unacknowledged() && writer.state != WriterState::Closed)
+            || (self.is_unacknowledged() && !writer.state.is_closed())
             || !writer.requests.open.is_empty()
             || writer.requests.dreq.is_some()
             || writer.handshake.is_some()
-            || writer.state == WriterState::Closing
+            || writer.state.is_closing()
             || self.renegotiation.open.is_some()
-            || self.reader.end_pending
+            || self.reader.state.end_is_pending()
     }
 
     /// Octets were sent of which nothing tells that they came. Only a peer that contradicts itself acknowledges all of
@@ -296,10 +294,10 @@ impl Context {
             || lone_dreq
             || (writer.blocked.is_some() && !self.pattern.no_feedback)
             || writer.handshake.is_some()
-            || writer.close_outstanding()
+            || writer.state.is_told()
             || self.state == State::Opening
             || self.renegotiation.open.is_some()
-            || self.reader.end_pending
+            || self.reader.state.end_is_pending()
             || self.polls()
     }
 
@@ -308,7 +306,7 @@ impl Context {
         self.role == Role::Initiator
             && self.state.heard()
             && self.peer.proof != Proof::Arrived
-            && self.reader.state == ReaderState::Open
+            && self.reader.state.is_open()
             && self.writer.inflight.is_empty()
     }
 

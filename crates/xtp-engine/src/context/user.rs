@@ -1,8 +1,7 @@
 //! What the user of a context can do (the commands of the engine, one context each).
 
 use super::modes::AutoClose;
-use super::reader::{ReaderState, UNTOLD};
-use super::writer::WriterState;
+use super::reader::UNTOLD;
 use super::{Context, Env, Role, State};
 use crate::error::{CloseReason, Error};
 use crate::event::{MarkId, Read};
@@ -57,14 +56,12 @@ impl Context {
         if let Some(reason) = &self.closed {
             return Err(Error::Closed(reason.clone()));
         }
-        if self.writer.refused
-            || (self.writer.state == WriterState::Closed && self.writer.final_seq.is_some())
-        {
+        if self.writer.state.is_closed() {
             return Err(Error::RefusedByPeer);
         }
-        match self.writer.state {
-            WriterState::Open => Ok(()),
-            _ => Err(Error::WriterClosed),
+        match self.writer.state.is_open() {
+            true => Ok(()),
+            false => Err(Error::WriterClosed),
         }
     }
 
@@ -190,7 +187,7 @@ impl Context {
 
     fn nothing_to_read(&self) -> Result<Read, Error> {
         match &self.closed {
-            _ if self.reader.state == ReaderState::Done => Ok(Read::End),
+            _ if !self.reader.state.is_open() => Ok(Read::End),
             None => Ok(Read::Pending),
             Some(CloseReason::Normal) => Ok(Read::End),
             Some(reason) => Err(Error::Closed(reason.clone())),
@@ -202,7 +199,7 @@ impl Context {
         if !self.state.is_live() {
             return;
         }
-        if self.reader.state == ReaderState::Open {
+        if self.reader.state.is_open() {
             let (next, freed) = (self.reader.store.next(), self.reader.freed());
             let max_data = self.segment_size() as u32;
             // Who asked nothing yet knows what an association begins with, and asks when that is used up.
@@ -276,7 +273,8 @@ impl Context {
                 "a stream without error and flow control confirms nothing",
             ));
         }
-        if ask && self.writer.refused && (self.writer.not_taken > 0 || self.confirmed(what) < seq) {
+        let refused = self.writer.state.not_taken();
+        if ask && refused.is_some_and(|octets| octets > 0 || self.confirmed(what) < seq) {
             // A reader that takes no more answers nothing about it (§6.2), and what it did not take is queued no longer.
             return Err(Error::RefusedByPeer);
         }
@@ -292,8 +290,7 @@ impl Context {
 
     /// The close that is under way confirms everything by itself.
     fn covered_by_close(&self, what: Confirm) -> bool {
-        self.writer.state != WriterState::Open
-            && (what == Confirm::Received || self.confirm == Confirm::Delivered)
+        !self.writer.state.is_open() && (what == Confirm::Received || self.confirm == Confirm::Delivered)
     }
 
     pub(crate) fn set_error_control(&mut self, kind: ErrorControl) {
@@ -331,11 +328,11 @@ impl Context {
         if !self.state.is_live() {
             return;
         }
-        if self.writer.state == WriterState::Open {
+        if self.writer.state.is_open() {
             self.note_wholeness();
             self.begin_close();
         }
-        if self.reader.state == ReaderState::Open && self.pattern.service != service::TRANSACTION {
+        if self.reader.state.is_open() && self.pattern.service != service::TRANSACTION {
             self.refuse_reader(env);
         } else {
             self.discard(0, env);

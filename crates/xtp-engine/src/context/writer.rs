@@ -1,6 +1,7 @@
 //! The sender half: what was written, what was sent, what is known to have arrived, and what was asked.
 
 use super::modes::mode_bits;
+use super::sender_state::SenderState;
 use crate::options::{Confirm, Tuning};
 use core::time::Duration;
 use smallvec::SmallVec;
@@ -12,14 +13,6 @@ use xtp_core::control::rate::TokenBucket;
 use xtp_core::send::{Inflight, Reordering, SendQueue, SentRing};
 use xtp_core::time::Time;
 use xtp_wire::{Options, serial_gt};
-
-/// State of this half (§6.3).
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum WriterState {
-    Open,
-    Closing,
-    Closed,
-}
 
 /// Why nothing more can be sent although there is something (§5.1.1).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -137,14 +130,7 @@ pub(crate) struct SenderHalf {
     pub(crate) una: u64,
     pub(crate) nxt: u64,
     pub(crate) credit: WriterCredit,
-    pub(crate) final_seq: Option<u64>,
-    pub(crate) state: WriterState,
-    /// WCLOSE left at least once.
-    pub(crate) wclose_sent: bool,
-    /// The peer's reader takes no more.
-    pub(crate) refused: bool,
-    /// Octets written and not taken by a refusing reader.
-    pub(crate) not_taken: u64,
+    pub(crate) state: SenderState,
     pub(crate) sync_out: u32,
     pub(crate) first_sync: u32,
     pub(crate) echo_max: u32,
@@ -247,11 +233,6 @@ impl SenderHalf {
     #[inline]
     pub(crate) fn all_sent(&self) -> bool {
         self.nxt >= self.queue.end()
-    }
-
-    /// The writer is closing and the peer has not acknowledged it.
-    pub(crate) fn close_outstanding(&self) -> bool {
-        self.state == WriterState::Closing && self.wclose_sent
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
