@@ -6,7 +6,7 @@ use super::{Context, Env, Role, State};
 use crate::options::ErrorControl;
 use xtp_core::recv::payload::{SHARE_MIN, is_worth_sharing};
 use xtp_core::transmit::Datagram;
-use xtp_wire::{Caps, Header, Options, Run, serial_gt};
+use xtp_wire::{Caps, Header, Options, Run};
 
 /// Packets with these are taken one by one.
 pub(crate) const ALONE: Options = Options::NOERR
@@ -59,8 +59,8 @@ impl Context {
             && reader.error_control == ErrorControl::Selective
             && header.seq == reader.store.next()
             && !reader.store.has_holes();
-        let newest = reader.sync_in.is_some_and(|sync| serial_gt(header.sync, sync))
-            && header.options.contains(Options::EDGE) == reader.edge_last;
+        let newest = reader.newest.is_before(header.sync)
+            && header.options.contains(Options::EDGE) == reader.newest.edge();
         // Else every one of them closes a gap and opens the next (§3.6).
         let one_gap = self.has(Caps::XDATA) || self.writer.inflight.is_empty();
         expected && in_order && newest && one_gap && header.dlen as usize >= SHARE_MIN
@@ -76,8 +76,7 @@ impl Context {
         self.peer.local = datagram.dst.or(self.peer.local);
         self.peer_is_there(env.now);
         self.reader.ecn.record_many(datagram.ecn, packets);
-        self.reader.note_sync(newest, self.reader.edge_last, env.now);
-        self.reader.edge_sync = newest;
+        self.reader.newest.note_run(newest, env.now);
         self.learn_modes(header);
         self.note_reply(env);
     }

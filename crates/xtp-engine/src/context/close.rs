@@ -111,7 +111,7 @@ impl Context {
                 self.timers.set(timer, at.max(env.now + life));
             }
         }
-        self.reader.note_sync(header.sync, false, env.now);
+        self.reader.newest.note(header.sync, false, env.now);
         self.timers.last_answer = Some(env.now);
         match self.closed {
             Some(CloseReason::LocalAbort | CloseReason::Protocol(_) | CloseReason::Rejected { .. }) => {

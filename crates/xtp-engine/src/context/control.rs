@@ -174,7 +174,9 @@ impl Context {
                 let asks = header.options.intersects(Options::SREQ | Options::DREQ);
                 let open = &self.writer.requests.open;
                 let asked = match asks {
-                    true => self.rtt.samples() == 0 && self.reader.follows && open.contains(&echo),
+                    true => {
+                        self.rtt.samples() == 0 && self.reader.newest.is_gapless() && open.contains(&echo)
+                    }
                     false => open.iter().any(|r| serial_gt(*r, old) && !serial_gt(*r, echo)),
                 };
                 // The user of a peer that has not received everything has not held back the word that it took everything.

@@ -17,7 +17,7 @@ use core::time::Duration;
 use xtp_core::recv::Payload;
 use xtp_core::time::Time;
 use xtp_core::transmit::{Datagram, Ecn};
-use xtp_wire::{Body, Caps, Control, DataSegment, Header, Options, Packet, XdataHead, serial_gt};
+use xtp_wire::{Body, Caps, Control, DataSegment, Header, Options, Packet, XdataHead};
 
 /// A writer idle for less than this has not lost anything of its window: WTIMER is never shorter (§5.3).
 pub(super) const NOT_IDLE: Duration = Duration::from_millis(5);
@@ -185,7 +185,7 @@ impl Context {
     ) -> bool {
         let reader = &self.reader;
         let mut plain = Options::empty();
-        plain.set(Options::EDGE, reader.edge_last);
+        plain.set(Options::EDGE, reader.newest.edge());
         self.regular
             && header.options - (Options::EOM | Options::NOCHECK | optional) == plain
             && datagram.src == self.peer.addr
@@ -193,9 +193,7 @@ impl Context {
             && header.seq == reader.store.next()
             && !data.data.is_empty()
             && header.seq + data.sequence_len() as u64 <= reader.alloc
-            && reader
-                .sync_in
-                .is_some_and(|newest| serial_gt(header.sync, newest))
+            && reader.newest.is_before(header.sync)
     }
 
     /// The payload as it is to be kept.
@@ -210,7 +208,7 @@ impl Context {
     /// What an arrival changes at once; `waiting`: octets the user has not read.
     #[inline]
     fn after_arrival(&mut self, header: &Header, waiting: u64, now: Time) {
-        self.reader.note_sync(header.sync, reader_edge(header), now);
+        self.reader.newest.note(header.sync, reader_edge(header), now);
         self.grow_reader(now, waiting);
     }
 

@@ -42,7 +42,9 @@ impl Context {
         let payload = self.kept_of(datagram, data);
         let eom = header.options.contains(Options::EOM);
         self.reader.store.push_next(None, payload, eom);
-        self.reader.note_sync(header.sync, self.reader.edge_last, env.now);
+        self.reader
+            .newest
+            .note(header.sync, self.reader.newest.edge(), env.now);
         if !quietly {
             self.announce_readable(env);
         }

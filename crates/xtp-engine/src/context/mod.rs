@@ -4,7 +4,7 @@
 //! sending next and changes nothing, `emit` turns that into octets and book-keeping.
 //!
 //! `state` is the state machine, `reader` and `writer` are the halves as data, `receiver_state` and `sender_state` say how far each of
-//! them is closed, `peer` is where the peer is. Beginning: `new`, `setup`, `stated`, `modes`, `restart`. Looks: `plan`, `permit` (the
+//! them is closed, `newest` what came last, `peer` is where the peer is. Beginning: `new`, `setup`, `stated`, `modes`, `restart`. Looks: `plan`, `permit` (the
 //! gates), `decide`; writes: `emit`, `status`, `packets`, `data`, `run`. What came: `control`, `arrivals`, `delivery`, `matched`.
 //! Clockwork: `turn`, `timers`, `timeout`. The fast path: `express`, `express_train`, `exchange`, `departures`. At rest: `rest`,
 //! `parked`. The end: `close`, `time_wait`.
@@ -30,6 +30,7 @@ pub(crate) mod matched;
 mod modes;
 mod near;
 mod new;
+mod newest;
 mod packets;
 mod parked;
 mod path;

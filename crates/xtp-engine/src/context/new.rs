@@ -4,6 +4,7 @@
 use super::doubt::Doubt;
 use super::marks::Marks;
 use super::modes::{Beginning, Pattern};
+use super::newest::NewestPacket;
 use super::path::PathQueue;
 use super::peer::Peer;
 use super::permit::Permit;
@@ -284,11 +285,7 @@ fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> ReceiverHalf {
         widest: 0,
         start: first,
         state: ReceiverState::OPEN,
-        sync_in: None,
-        sync_in_at: now,
-        follows: false,
-        edge_last: false,
-        edge_sync: 0,
+        newest: NewestPacket::none(now),
         dreq: None,
         owed: Owed::Nothing,
         told: UNTOLD,

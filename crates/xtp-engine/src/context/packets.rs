@@ -258,7 +258,7 @@ impl Context {
         Control {
             rseq,
             alloc,
-            echo: echo.unwrap_or_else(|| self.reader.echo()),
+            echo: echo.unwrap_or_else(|| self.reader.newest.echo()),
         }
     }
 }

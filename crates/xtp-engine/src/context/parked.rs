@@ -486,12 +486,7 @@ impl ReceiverHalf {
             widest,
             start,
             state,
-            sync_in,
-            sync_in_at,
-            // Said by each packet anew.
-            follows: _,
-            edge_last,
-            edge_sync,
+            newest,
             dreq: _,
             owed: _,
             told,
@@ -516,10 +511,8 @@ impl ReceiverHalf {
             fields.number(number);
         }
         state.walk(fields);
-        fields.option(sync_in, Fields::small);
-        fields.time(sync_in_at);
-        fields.flags(&mut [edge_last, announced, asks_round_trip]);
-        fields.small(edge_sync);
+        newest.walk(fields);
+        fields.flags(&mut [announced, asks_round_trip]);
         let mut known = (*told != UNTOLD).then_some(*told);
         fields.option(&mut known, |fields, (rseq, alloc)| {
             fields.number(rseq);

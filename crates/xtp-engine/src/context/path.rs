@@ -42,7 +42,8 @@ impl Context {
         }
         let newer = self
             .reader
-            .sync_in
+            .newest
+            .sync()
             .is_none_or(|newest| serial_gt(header.sync, newest));
         if self.has(Caps::PATH) {
             let rtt = self.rtt.srtt().unwrap_or(Duration::from_millis(100));

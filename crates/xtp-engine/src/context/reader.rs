@@ -1,6 +1,7 @@
 //! The receiver half: what came, what is missing, what was promised, what is owed.
 
 use super::matched::Held;
+use super::newest::NewestPacket;
 use super::receiver_state::ReceiverState;
 use crate::options::ErrorControl;
 use xtp_core::control::ecn::EcnCounter;
@@ -8,7 +9,6 @@ use xtp_core::control::flow::ReaderCredit;
 use xtp_core::control::growth::Growth;
 use xtp_core::recv::{Assembly, Reassembly, ReceiverWindow};
 use xtp_core::time::Time;
-use xtp_wire::serial_gt;
 
 /// An answer that is owed (§3.2).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,13 +80,7 @@ pub(crate) struct ReceiverHalf {
     pub(crate) widest: u64,
     pub(crate) start: u64,
     pub(crate) state: ReceiverState,
-    /// Greatest sync accepted, and when it came; `None` before the first packet.
-    pub(crate) sync_in: Option<u32>,
-    pub(crate) sync_in_at: Time,
-    /// The packet taken last has the sync after that of the newest before it: nothing its sender said before it is missing.
-    pub(crate) follows: bool,
-    pub(crate) edge_last: bool,
-    pub(crate) edge_sync: u32,
+    pub(crate) newest: NewestPacket,
     pub(crate) dreq: Option<PeerDreq>,
     pub(crate) owed: Owed,
     /// rseq and alloc as last told to the peer, or [`UNTOLD`].
@@ -111,10 +105,6 @@ pub(crate) struct ReceiverHalf {
 }
 
 impl ReceiverHalf {
-    pub(crate) fn echo(&self) -> u32 {
-        self.sync_in.unwrap_or(0)
-    }
-
     /// One past the last octet the user has taken.
     #[inline]
     pub(crate) fn taken(&self) -> u64 {
@@ -147,26 +137,6 @@ impl ReceiverHalf {
         self.store.discard_all();
     }
 
-    /// Takes note of a packet's sync; true if it is the newest so far.
-    pub(crate) fn note_sync(&mut self, sync: u32, edge: bool, now: Time) -> bool {
-        self.follows = self.sync_in.is_none_or(|newest| sync == newest.wrapping_add(1));
-        match self.sync_in {
-            None => {
-                self.sync_in = Some(sync);
-                self.sync_in_at = now;
-                self.edge_last = edge;
-                self.edge_sync = sync;
-                true
-            }
-            Some(newest) if serial_gt(sync, newest) => {
-                self.sync_in = Some(sync);
-                self.sync_in_at = now;
-                true
-            }
-            Some(_) => false,
-        }
-    }
-
     /// Something is held beyond rseq, and is reported as spans.
     pub(crate) fn has_holes(&self) -> bool {
         self.error_control == ErrorControl::Selective && self.store.has_holes()
@@ -176,7 +146,3 @@ impl ReceiverHalf {
         self.state.final_seq().is_some_and(|end| self.store.next() >= end)
     }
 }
-
-#[cfg(test)]
-#[path = "reader_tests.rs"]
-mod tests;

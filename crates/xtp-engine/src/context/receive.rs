@@ -139,10 +139,7 @@ impl Context {
     /// so, to which what the first one has will never be sent.
     fn takes_back(&self, control: &Control, header: &Header) -> bool {
         control.rseq < self.writer.una
-            && self
-                .reader
-                .sync_in
-                .is_some_and(|newest| serial_gt(header.sync, newest))
+            && self.reader.newest.is_before(header.sync)
             && self.state.is_live()
             && !self.pattern.no_feedback
     }
@@ -171,7 +168,8 @@ impl Context {
         self.reader.ecn.record(input.ecn);
         let newest = self
             .reader
-            .note_sync(header.sync, header.options.contains(Options::EDGE), env.now);
+            .newest
+            .note(header.sync, header.options.contains(Options::EDGE), env.now);
         // Somebody who sends old packets again does not show that the peer is there (§3.7).
         if newest {
             self.peer_is_there(env.now);
@@ -474,10 +472,8 @@ impl Context {
     pub(super) fn take_requests(&mut self, header: &Header, body: &Body<'_>) {
         let edge = header.options.contains(Options::EDGE);
         let mut flip = false;
-        if serial_gt(header.sync, self.reader.edge_sync) && self.carries_edge(header) {
-            flip = edge != self.reader.edge_last;
-            self.reader.edge_last = edge;
-            self.reader.edge_sync = header.sync;
+        if self.carries_edge(header) {
+            flip = self.reader.newest.flips(header.sync, edge);
             if flip {
                 self.reader.owed = self.reader.owed.max(Owed::TurnEnd);
             }

@@ -132,7 +132,7 @@ impl Context {
         writer.sync_out = identity.sync;
         writer.first_sync = identity.sync.wrapping_add(1);
         writer.echo_max = identity.sync;
-        self.reader.sync_in = None;
+        self.reader.newest.forget();
         self.reader.told = super::reader::UNTOLD;
         self.doubt = Doubt::default();
     }

@@ -128,7 +128,7 @@ impl Context {
         let waiting = self
             .reader
             .dreq
-            .filter(|dreq| dreq.alone && dreq.sync == self.reader.echo());
+            .filter(|dreq| dreq.alone && dreq.sync == self.reader.newest.echo());
         waiting.map(|dreq| dreq.sync.wrapping_sub(1))
     }
 
@@ -362,7 +362,7 @@ impl Context {
 
     /// Time since the echoed packet came, microseconds (§1.5.1, §3.4).
     pub(super) fn delay_us(&self, now: Time) -> u32 {
-        let micros = now.as_nanos().saturating_sub(self.reader.sync_in_at.as_nanos()) / 1_000;
+        let micros = now.as_nanos().saturating_sub(self.reader.newest.at().as_nanos()) / 1_000;
         u32::try_from(micros).unwrap_or(DELAY_NONE).min(DELAY_NONE - 1)
     }
 
@@ -411,7 +411,7 @@ impl Context {
             let reports = if again { self.reader.nak.reports + 1 } else { 1 };
             self.reader.nak = NakRecord {
                 rseq,
-                sync: self.reader.echo(),
+                sync: self.reader.newest.echo(),
                 reports,
                 at: env.now,
             };
@@ -438,7 +438,7 @@ impl Context {
         if reader.error_control == ErrorControl::GoBackN {
             return reader.hole_is_new && !known;
         }
-        let advanced = reader.echo().wrapping_sub(reader.nak.sync) >= 3;
+        let advanced = reader.newest.echo().wrapping_sub(reader.nak.sync) >= 3;
         reader.has_holes() && (reader.hole_is_new && !known || known && reader.nak.reports == 1 && advanced)
     }
 }

@@ -54,7 +54,7 @@ impl Context {
             rseq,
             alloc: self.reader.alloc.max(rseq),
             seq: self.writer.nxt,
-            echo: self.reader.sync_in,
+            echo: self.reader.newest.sync(),
             sync: self.writer.sync_out,
         }
     }
