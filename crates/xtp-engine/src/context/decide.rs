@@ -184,7 +184,7 @@ impl Context {
         if self.renegotiation.due && self.state != State::Opening {
             return Some(Intent::Renegotiate);
         }
-        if reader.update_due || self.nak_is_due(now) {
+        if reader.update_due || reader.nak_is_due(now) {
             return self.control_fits().then_some(Intent::Inform);
         }
         None

@@ -5,7 +5,7 @@
 //!
 //! `state` is the state machine, `reader` and `writer` are the halves as data, `receiver_state` and `sender_state` say how far each of
 //! them is closed, `newest` what came last, `peer` is where the peer is. Beginning: `new`, `setup`, `stated`, `modes`, `restart`. Looks: `plan`, `permit` (the
-//! gates), `decide`; writes: `emit`, `status`, `packets`, `data`, `run`. What came: `control`, `arrivals`, `delivery`, `matched`.
+//! gates), `decide`; writes: `emit`, `status`, `packets`, `data`, `run`. What came: `control`, `arrivals`, `delivery`, `matched`, `fast_nak`.
 //! Clockwork: `turn`, `timers`, `timeout`. The fast path: `express`, `express_train`, `exchange`, `departures`. At rest: `rest`,
 //! `parked`. The end: `close`, `time_wait`.
 
@@ -24,6 +24,7 @@ mod emit;
 mod exchange;
 mod express;
 mod express_train;
+mod fast_nak;
 mod input;
 mod marks;
 pub(crate) mod matched;

@@ -2,13 +2,14 @@
 //! many.
 
 use super::doubt::Doubt;
+use super::fast_nak::FastNak;
 use super::marks::Marks;
 use super::modes::{Beginning, Pattern};
 use super::newest::NewestPacket;
 use super::path::PathQueue;
 use super::peer::Peer;
 use super::permit::Permit;
-use super::reader::{NakRecord, Owed, PeerModes, ReceiverHalf, UNTOLD};
+use super::reader::{Owed, PeerModes, ReceiverHalf, UNTOLD};
 use super::receiver_state::ReceiverState;
 use super::rest::Usage;
 use super::sender_state::SenderState;
@@ -294,8 +295,7 @@ fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> ReceiverHalf {
         modes: PeerModes::default(),
         error_control: tuning.error_control,
         wanted_error_control: tuning.error_control,
-        nak: NakRecord::default(),
-        hole_is_new: false,
+        nak: FastNak::default(),
         ecn: EcnCounter::default(),
         // Whose messages are matched is told of them otherwise.
         announced: tuning.matched,

@@ -9,7 +9,7 @@ use super::backlog::Backlogged;
 use super::modes::{AutoClose, Pattern};
 use super::new::piece_limit;
 use super::peer::{Peer, Proof};
-use super::reader::{NakRecord, PeerModes, ReceiverHalf, UNTOLD};
+use super::reader::{PeerModes, ReceiverHalf, UNTOLD};
 use super::rest::Usage;
 use super::share::Share;
 use super::timers::{Timer, Timers};
@@ -495,7 +495,6 @@ impl ReceiverHalf {
             error_control,
             wanted_error_control,
             nak,
-            hole_is_new: _,
             ecn,
             announced,
             max_spans,
@@ -523,18 +522,7 @@ impl ReceiverHalf {
         for control in [error_control, wanted_error_control] {
             fields.choice(control, &[ErrorControl::Selective, ErrorControl::GoBackN]);
         }
-        let NakRecord {
-            rseq,
-            sync,
-            reports,
-            at,
-        } = nak;
-        fields.number(rseq);
-        fields.small(sync);
-        fields.small(reports);
-        let mut reported = (*reports > 0).then_some(*at);
-        fields.option(&mut reported, Fields::time);
-        *at = reported.unwrap_or_default();
+        nak.walk(fields);
         ecn.walk(fields);
         fields.size(max_spans);
     }

@@ -1,5 +1,6 @@
 //! The receiver half: what came, what is missing, what was promised, what is owed.
 
+use super::fast_nak::FastNak;
 use super::matched::Held;
 use super::newest::NewestPacket;
 use super::receiver_state::ReceiverState;
@@ -31,24 +32,6 @@ pub(crate) struct PeerDreq {
     pub(crate) for_delivery: bool,
     /// `delivered` when it came: half a capacity later credit is reported anyway.
     pub(crate) delivered_then: u64,
-}
-
-/// FASTNAK book-keeping (§4.6).
-#[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct NakRecord {
-    /// rseq, highest octet and sync at the first report, and how often it was reported.
-    pub(crate) rseq: u64,
-    pub(crate) sync: u32,
-    pub(crate) reports: u32,
-    /// When, if there was a report.
-    pub(crate) at: Time,
-}
-
-impl NakRecord {
-    /// When this hole was reported last.
-    pub(crate) fn reported_at(&self) -> Option<Time> {
-        (self.reports > 0).then_some(self.at)
-    }
 }
 
 /// The peer's modes as its newest packet stated them.
@@ -90,9 +73,7 @@ pub(crate) struct ReceiverHalf {
     pub(crate) modes: PeerModes,
     pub(crate) error_control: ErrorControl,
     pub(crate) wanted_error_control: ErrorControl,
-    pub(crate) nak: NakRecord,
-    /// A hole appeared in this batch.
-    pub(crate) hole_is_new: bool,
+    pub(crate) nak: FastNak,
     pub(crate) ecn: EcnCounter,
     /// The user was told that something can be read and has not found the end of it.
     pub(crate) announced: bool,
@@ -140,6 +121,20 @@ impl ReceiverHalf {
     /// Something is held beyond rseq, and is reported as spans.
     pub(crate) fn has_holes(&self) -> bool {
         self.error_control == ErrorControl::Selective && self.store.has_holes()
+    }
+
+    /// A hole is to be reported without a question (FASTNAK).
+    pub(crate) fn nak_is_due(&self, now: Time) -> bool {
+        if !self.modes.fast_nak || !self.state.is_open() {
+            return false;
+        }
+        let next = self.store.next();
+        match self.error_control {
+            ErrorControl::GoBackN => self.nak.is_due(next, None, now),
+            ErrorControl::Selective => {
+                self.store.has_holes() && self.nak.is_due(next, Some(self.newest.echo()), now)
+            }
+        }
     }
 
     pub(crate) fn is_complete(&self) -> bool {

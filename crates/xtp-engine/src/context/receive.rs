@@ -374,11 +374,11 @@ impl Context {
                     .reader
                     .store
                     .insert_in_order_only(header.seq, data.tag, payload, eom);
-                self.reader.hole_is_new |= header.seq > before;
+                self.reader.nak.stored(header.seq > before);
                 inserted
             }
         };
-        self.reader.hole_is_new |= inserted.hole_new;
+        self.reader.nak.stored(inserted.hole_new);
         self.stats.overrun += inserted.dropped;
     }
 

@@ -1,11 +1,10 @@
 //! Control packets: which format answers what (§3.2, §3.3), and building them.
 
 use super::packets::{Draft, Travel};
-use super::reader::{NakRecord, Owed, PeerDreq};
+use super::reader::{Owed, PeerDreq};
 use super::{Context, Env, Role};
 use crate::error::CloseReason;
 use crate::options::ErrorControl;
-use core::time::Duration;
 use smallvec::SmallVec;
 use xtp_core::time::Time;
 use xtp_core::transmit::TransmitBatch;
@@ -405,40 +404,14 @@ impl Context {
 
     /// Window update or FASTNAK.
     pub(super) fn emit_information(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
-        if self.nak_is_due(env.now) {
-            let rseq = self.reader.store.next();
-            let again = self.reader.nak.reported_at().is_some() && self.reader.nak.rseq == rseq;
-            let reports = if again { self.reader.nak.reports + 1 } else { 1 };
-            self.reader.nak = NakRecord {
-                rseq,
-                sync: self.reader.newest.echo(),
-                reports,
-                at: env.now,
-            };
+        let reader = &mut self.reader;
+        if reader.nak_is_due(env.now) {
+            reader
+                .nak
+                .reported(reader.store.next(), reader.newest.echo(), env.now);
         }
-        self.reader.hole_is_new = false;
-        self.reader.update_due = false;
+        reader.nak.told();
+        reader.update_due = false;
         self.emit_status(Options::empty(), Cause::Unasked, env, out);
-    }
-
-    /// FASTNAK (§4.6): a new hole, or one that was reported once and can reach the threshold now.
-    pub(super) fn nak_is_due(&self, now: Time) -> bool {
-        let reader = &self.reader;
-        if !reader.modes.fast_nak || !reader.state.is_open() {
-            return false;
-        }
-        if reader
-            .nak
-            .reported_at()
-            .is_some_and(|at| now.since(at) < Duration::from_millis(1))
-        {
-            return false;
-        }
-        let known = reader.nak.reported_at().is_some() && reader.nak.rseq == reader.store.next();
-        if reader.error_control == ErrorControl::GoBackN {
-            return reader.hole_is_new && !known;
-        }
-        let advanced = reader.newest.echo().wrapping_sub(reader.nak.sync) >= 3;
-        reader.has_holes() && (reader.hole_is_new && !known || known && reader.nak.reports == 1 && advanced)
     }
 }

@@ -84,7 +84,7 @@ impl Context {
         if self.state.is_live() {
             self.settle_timers(env.now);
         }
-        self.reader.hole_is_new = false;
+        self.reader.nak.told();
         self.writer.is_answered = self.expects_data();
         debug_assert!(self.is_watched(), "no timer runs for {}", self.what_waits());
         self.note_turn(env);
