@@ -504,7 +504,7 @@ impl Context {
             }
             Traffic::None { .. } | Traffic::Unknown { .. } => return,
         };
-        self.writer.set_rates(Some(rate), None, env.now);
+        self.writer.rates.set_peer(rate, env.now);
         let agreed = super::setup::agreed_max_data(max_data, self.stated_max_data());
         if agreed != self.writer.max_data {
             self.writer.max_data = agreed;

@@ -172,8 +172,7 @@ impl Context {
             }
         }
         let octets = octets as u64;
-        writer.peer_bucket.take_run(octets, count.into());
-        writer.own_bucket.take_run(octets, count.into());
+        writer.rates.take_run(octets, count.into());
         writer.pacer.take(octets * u64::from(count));
         if let Some(share) = &mut writer.share {
             share.take(octets * u64::from(count));

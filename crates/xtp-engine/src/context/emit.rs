@@ -11,7 +11,6 @@ use super::{Context, Env, State, Transition};
 use crate::error::CloseReason;
 use bytes::Bytes;
 use xtp_congestion::Controller;
-use xtp_core::control::rate::TokenBucket;
 use xtp_core::time::Time;
 use xtp_core::transmit::TransmitBatch;
 use xtp_wire::{CONTROL_LEN, Format, Options, TAG_LEN, size};
@@ -97,12 +96,9 @@ impl Context {
         if !self.writer.control.is_model() {
             return;
         }
-        let tokens = |bucket: &TokenBucket| !bucket.is_off() && !bucket.may_send();
         let limited = match stop {
             Stop::Drained | Stop::Blocked(_) => true,
-            Stop::Rate(_) | Stop::Pace(_) => {
-                tokens(&self.writer.peer_bucket) || tokens(&self.writer.own_bucket)
-            }
+            Stop::Rate(_) | Stop::Pace(_) => !self.writer.rates.may_send(),
             Stop::Window | Stop::Train => false,
         };
         let flight = self.in_flight(now);

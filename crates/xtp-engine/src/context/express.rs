@@ -88,8 +88,7 @@ impl Context {
             && !tuning.no_error
             && !tuning.no_flow
             && self.reader.modes == PeerModes::default()
-            && writer.peer_bucket.is_off()
-            && writer.own_bucket.is_off()
+            && writer.rates.are_off()
     }
 
     /// Both halves are open, nothing is missing, and everything written has left.

@@ -5,7 +5,7 @@
 //!
 //! `state` is the state machine, `reader` and `writer` are the halves as data, `receiver_state` and `sender_state` say how far each of
 //! them is closed, `newest` what came last, `peer` is where the peer is. Beginning: `new`, `setup`, `stated`, `modes`, `restart`. Looks: `plan`, `permit` (the
-//! gates), `decide`; writes: `emit`, `status`, `packets`, `data`, `run`. What came: `control`, `arrivals`, `delivery`, `matched`, `fast_nak`.
+//! gates), `rates`, `decide`; writes: `emit`, `status`, `packets`, `data`, `run`. What came: `control`, `arrivals`, `delivery`, `matched`, `fast_nak`.
 //! Clockwork: `turn`, `timers`, `timeout`. The fast path: `express`, `express_train`, `exchange`, `departures`. At rest: `rest`,
 //! `parked`. The end: `close`, `time_wait`.
 
@@ -38,6 +38,7 @@ mod path;
 mod peer;
 mod permit;
 mod plan;
+mod rates;
 mod reader;
 mod receive;
 mod receiver_state;

@@ -9,6 +9,7 @@ use super::newest::NewestPacket;
 use super::path::PathQueue;
 use super::peer::Peer;
 use super::permit::Permit;
+use super::rates::RateLimits;
 use super::reader::{Owed, PeerModes, ReceiverHalf, UNTOLD};
 use super::receiver_state::ReceiverState;
 use super::rest::Usage;
@@ -28,7 +29,6 @@ use xtp_core::control::ecn::{EcnCounter, EcnSender};
 use xtp_core::control::flow::{ReaderCredit, WriterCredit};
 use xtp_core::control::growth::Growth;
 use xtp_core::control::pacer::Pacer;
-use xtp_core::control::rate::TokenBucket;
 use xtp_core::path::mtu::MtuSearch;
 use xtp_core::path::rtt::Rtt;
 use xtp_core::recv::Reassembly;
@@ -241,8 +241,7 @@ fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: 
         requests: queues.requests,
         gap: ReplyGap::default(),
         blocked: None,
-        peer_bucket: TokenBucket::new(Rate::default(), now),
-        own_bucket: TokenBucket::new(own_rate(parts, kind, segment), now),
+        rates: RateLimits::new(own_rate(parts, kind, segment), now),
         control: CongestionControl::new(kind, segment),
         pacer: Pacer::default(),
         share: None,

@@ -9,6 +9,7 @@ use super::backlog::Backlogged;
 use super::modes::{AutoClose, Pattern};
 use super::new::piece_limit;
 use super::peer::{Peer, Proof};
+use super::rates::RateLimits;
 use super::reader::{PeerModes, ReceiverHalf, UNTOLD};
 use super::rest::Usage;
 use super::share::Share;
@@ -21,7 +22,6 @@ use crate::stats::ContextStats;
 use std::sync::Arc;
 use xtp_congestion::{CongestionControl, Controller};
 use xtp_core::control::pacer::Pacer;
-use xtp_core::control::rate::TokenBucket;
 use xtp_core::fields::{FieldReader, FieldWriter, Fields};
 use xtp_core::path::migration::PathValidation;
 use xtp_core::recv::ReceiverWindow;
@@ -42,8 +42,7 @@ pub(crate) struct Parked {
 /// What few contexts have.
 #[derive(Clone)]
 struct Rare {
-    peer_bucket: TokenBucket,
-    own_bucket: TokenBucket,
+    rates: RateLimits,
     paths: PathValidation,
     window: Option<Box<ReceiverWindow>>,
     share: Option<Box<Share>>,
@@ -78,13 +77,12 @@ impl Parked {
         let mut fields = FieldWriter::new(std::mem::take(room));
         context.walk(&mut fields);
         *room = fields.into_octets();
-        let buckets_off = context.writer.peer_bucket.is_off() && context.writer.own_bucket.is_off();
+        let rates_off = context.writer.rates.are_off();
         let no_more = context.reader.window.is_none() && context.writer.share.is_none();
-        let plain = buckets_off && no_more && context.peer.paths.is_as_new(context.peer.addr);
+        let plain = rates_off && no_more && context.peer.paths.is_as_new(context.peer.addr);
         let rare = |context: &mut Context| {
             Box::new(Rare {
-                peer_bucket: context.writer.peer_bucket.clone(),
-                own_bucket: context.writer.own_bucket.clone(),
+                rates: context.writer.rates.clone(),
                 paths: context.peer.paths.clone(),
                 window: context.reader.window.take(),
                 share: context.writer.share.take(),
@@ -117,8 +115,7 @@ impl Parked {
             (context.writer.control, context.writer.pacer) = *pace;
         }
         if let Some(rare) = self.rare {
-            context.writer.peer_bucket = rare.peer_bucket;
-            context.writer.own_bucket = rare.own_bucket;
+            context.writer.rates = rare.rates;
             context.peer.paths = rare.paths;
             context.reader.window = rare.window;
             context.writer.share = rare.share;
@@ -413,8 +410,7 @@ impl SenderHalf {
             requests,
             gap,
             blocked: _,
-            peer_bucket,
-            own_bucket,
+            rates,
             control: _,
             pacer: _,
             // Kept as it is.
@@ -466,8 +462,7 @@ impl SenderHalf {
         fields.option(edge_open, Fields::small);
         fields.option(&mut gap.open_since, Fields::time);
         fields.span(&mut gap.learned);
-        peer_bucket.walk_off(fields);
-        own_bucket.walk_off(fields);
+        rates.walk_off(fields);
         ecn.walk(fields);
     }
 }

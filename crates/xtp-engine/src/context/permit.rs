@@ -70,10 +70,7 @@ impl Context {
             window: writer.control.window(),
             flight: 0,
             edge: span.map_or(u64::MAX, |span| una.saturating_add(span)),
-            tokens: writer
-                .peer_bucket
-                .octets_now()
-                .min(writer.own_bucket.octets_now()),
+            tokens: writer.rates.octets_now(),
             pacer,
             // The first packet does not wait: rules about what it may say ask whether it is the first.
             others: match &writer.share {
@@ -94,12 +91,11 @@ impl Context {
         }
         let writer = &self.writer;
         let soon = now + Duration::from_micros(1);
-        if writer.is_stopped() {
+        if writer.rates.are_stopped() {
             return Some(Stop::Blocked(Blocked::Stopped));
         }
         if gates.tokens == 0 {
-            let at = [writer.peer_bucket.ready_at(now), writer.own_bucket.ready_at(now)];
-            return Some(Stop::Rate(at.into_iter().flatten().max().unwrap_or(soon)));
+            return Some(Stop::Rate(writer.rates.ready_at(now).unwrap_or(soon)));
         }
         if gates.flight >= gates.window {
             return Some(Stop::Window);

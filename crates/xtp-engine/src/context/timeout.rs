@@ -198,12 +198,11 @@ impl Context {
 
     /// A repetition waits for tokens like any other data (§5.2): WTIMER is put off until there are some.
     fn wait_for_tokens(&mut self, now: Time) -> bool {
-        let writer = &self.writer;
-        if writer.is_stopped() || (writer.peer_bucket.may_send() && writer.own_bucket.may_send()) {
+        let rates = &self.writer.rates;
+        if rates.are_stopped() || rates.may_send() {
             return false;
         }
-        let ready = [writer.peer_bucket.ready_at(now), writer.own_bucket.ready_at(now)];
-        let Some(at) = ready.into_iter().flatten().max() else {
+        let Some(at) = rates.ready_at(now) else {
             return false;
         };
         self.timers.set(Timer::Wait, at);
@@ -395,8 +394,7 @@ impl Context {
         }
         opening.token = Some(token);
         // This packet leaves outside a turn: what has flowed in so far belongs to the past.
-        self.writer.peer_bucket.refill(env.now);
-        self.writer.own_bucket.refill(env.now);
+        self.writer.rates.refill(env.now);
         if self.wait_for_tokens(env.now) {
             // WTIMER repeats FIRST as soon as the rate allows, now with the token.
             return;

@@ -178,10 +178,8 @@ impl Context {
     pub(super) fn before_turn(&mut self, env: &Env<'_>) {
         let largest = size::packet(self.writer.max_data as usize) as u64;
         let packet = largest.min(self.peer.largest_datagram as u64);
-        self.writer.peer_bucket.expect(packet);
-        self.writer.own_bucket.expect(packet);
-        self.writer.peer_bucket.refill(env.now);
-        self.writer.own_bucket.refill(env.now);
+        self.writer.rates.expect(packet);
+        self.writer.rates.refill(env.now);
         let rtt = self.rtt.srtt();
         let rate = self.writer.control.pacing_rate(rtt);
         self.writer
@@ -371,7 +369,7 @@ impl Context {
             0 => Duration::ZERO,
             rate => Duration::from_nanos((8 * packet).saturating_mul(1_000_000_000) / rate),
         };
-        time(self.tuning.out_rate).max(time(self.writer.peer_bucket.rate()))
+        time(self.tuning.out_rate).max(time(self.writer.rates.peer()))
     }
 
     /// Whether what it waits for until then is the pace of its own sending.

@@ -309,7 +309,7 @@ impl Context {
 
     pub(crate) fn set_out_rate(&mut self, rate: Rate, env: &Env<'_>) {
         self.tuning.out_rate = rate;
-        self.writer.own_bucket.set(rate, env.now);
+        self.writer.rates.set_own(rate, env.now);
     }
 
     /// The initiator reads first: FIRST leaves without data.

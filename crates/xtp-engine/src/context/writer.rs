@@ -1,15 +1,14 @@
 //! The sender half: what was written, what was sent, what is known to have arrived, and what was asked.
 
 use super::modes::mode_bits;
+use super::rates::RateLimits;
 use super::sender_state::SenderState;
 use crate::options::{Confirm, Tuning};
 use core::time::Duration;
 use smallvec::SmallVec;
 use xtp_congestion::CongestionControl;
-use xtp_core::Rate;
 use xtp_core::control::flow::WriterCredit;
 use xtp_core::control::pacer::Pacer;
-use xtp_core::control::rate::TokenBucket;
 use xtp_core::send::{Inflight, Reordering, SendQueue, SentRing};
 use xtp_core::time::Time;
 use xtp_wire::{Options, serial_gt};
@@ -138,9 +137,7 @@ pub(crate) struct SenderHalf {
     pub(crate) gap: ReplyGap,
     /// Blocked since, why, and the alloc at which the request was made.
     pub(crate) blocked: Option<(Blocked, Time, u64)>,
-    /// What the peer allows, and what we want.
-    pub(crate) peer_bucket: TokenBucket,
-    pub(crate) own_bucket: TokenBucket,
+    pub(crate) rates: RateLimits,
     pub(crate) control: CongestionControl,
     pub(crate) pacer: Pacer,
     /// What it may send of what all send to its peer's host, where some are more urgent than others.
@@ -233,19 +230,6 @@ impl SenderHalf {
     #[inline]
     pub(crate) fn all_sent(&self) -> bool {
         self.nxt >= self.queue.end()
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.peer_bucket.is_stopped() || self.own_bucket.is_stopped()
-    }
-
-    pub(crate) fn set_rates(&mut self, peer: Option<Rate>, own: Option<Rate>, now: Time) {
-        if let Some(rate) = peer {
-            self.peer_bucket.set(rate, now);
-        }
-        if let Some(rate) = own {
-            self.own_bucket.set(rate, now);
-        }
     }
 
     /// Nothing of the stream can be asked for again.
