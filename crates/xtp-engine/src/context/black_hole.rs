@@ -6,8 +6,11 @@
 //! And a peer that answers and does not take what it is sent, because its host has no memory left: as fast as the round trip allows it
 //! would be sent the same again and again.
 
-use super::Context;
 use core::time::Duration;
+use xtp_core::fields::Fields;
+use xtp_core::path::mtu::MtuSearch;
+use xtp_core::path::rtt::Rtt;
+use xtp_core::send::Inflight;
 use xtp_core::time::Time;
 use xtp_wire::size;
 
@@ -21,68 +24,90 @@ const BACKED_OFF: u32 = 8;
 /// The longest pause between two of these.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-impl Context {
+/// How often the oldest segment did not get through.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StuckSegment {
+    /// Where the oldest segment began that was lost last, and how often in a row it was.
+    oldest: u64,
+    losses: u32,
+    /// Handshakes answered in a row while nothing of the large segments before them arrived.
+    handshakes: u32,
+}
+
+impl StuckSegment {
+    /// Something that was sent is acknowledged.
+    pub(super) fn acknowledged(&mut self) {
+        self.handshakes = 0;
+    }
+
     /// A handshake was answered, and nothing that left before it had arrived.
-    pub(super) fn note_handshake_alone(&mut self, now: Time) {
-        let last = self.writer.inflight.last();
-        if !last.is_some_and(|(_, len)| self.may_be_too_large(len)) {
+    pub(super) fn handshake_alone(&mut self, inflight: &Inflight, mtu: &mut MtuSearch, now: Time) {
+        if !inflight.last().is_some_and(|(_, len)| may_be_too_large(mtu, len)) {
             return;
         }
-        self.writer.handshakes_alone += 1;
-        if self.writer.handshakes_alone >= HANDSHAKES {
-            self.writer.handshakes_alone = 0;
-            self.peer.mtu.on_black_hole(now);
+        self.handshakes += 1;
+        if self.handshakes >= HANDSHAKES {
+            self.handshakes = 0;
+            mtu.on_black_hole(now);
         }
     }
 
-    /// Something was lost. The oldest segment again and again, while only smaller ones get through, means that it is too
-    /// large. WTIMER cannot tell, because answers keep coming.
-    pub(super) fn note_stuck_segment(&mut self, now: Time) {
-        let Some((seq, len)) = self.writer.inflight.lost_from(self.writer.una) else {
+    /// Something was lost, where everything below `una` is acknowledged. The oldest segment again and again, while only smaller ones get
+    /// through, means that it is too large. WTIMER cannot tell, because answers keep coming.
+    pub(super) fn lost(&mut self, una: u64, inflight: &Inflight, mtu: &mut MtuSearch, now: Time) {
+        let Some((seq, len)) = inflight.lost_from(una) else {
             return;
         };
-        if seq != self.writer.una {
+        if seq != una {
             return;
         }
-        let (oldest, losses) = self.writer.oldest_lost;
-        let losses = if oldest == seq { losses + 1 } else { 1 };
-        self.writer.oldest_lost = (seq, losses);
-        if losses >= LOSSES && self.may_be_too_large(len) {
-            self.peer.mtu.on_black_hole(now);
+        let before = if self.oldest == seq { self.losses } else { 0 };
+        (self.oldest, self.losses) = (seq, before + 1);
+        if self.losses >= LOSSES && may_be_too_large(mtu, len) {
+            mtu.on_black_hole(now);
         }
     }
 
     /// How old what is reported missing must be to be lost, where the oldest segment was lost so often that its peer does not take it.
     #[inline]
-    pub(super) fn pause_of_the_stuck(&self) -> Option<Duration> {
-        let (oldest, losses) = self.writer.oldest_lost;
-        match losses.checked_sub(BACKED_OFF) {
-            Some(more) if oldest == self.writer.una => Some(self.pause_after(more)),
+    pub(super) fn pause(&self, una: u64, rtt: &Rtt) -> Option<Duration> {
+        match self.losses.checked_sub(BACKED_OFF) {
+            Some(more) if self.oldest == una => Some(pause_after(more, rtt)),
             _ => None,
         }
-    }
-
-    #[cold]
-    fn pause_after(&self, more: u32) -> Duration {
-        let pause = self.rtt.wtimer_base().saturating_mul(1 << more.min(12));
-        pause.min(LONGEST_PAUSE)
     }
 
     /// The peer has what lies in `left..right`. Segments in it that were missing and are as large as the oldest one that was lost
     /// show that its size is not why.
     #[inline]
-    pub(super) fn note_large_arrival(&mut self, left: u64, right: u64) {
-        if self.writer.oldest_lost.1 == 0 {
+    pub(super) fn arrived(&mut self, left: u64, right: u64, inflight: &Inflight) {
+        if self.losses == 0 {
             return;
         }
-        let inflight = &self.writer.inflight;
         let len = inflight.first_len();
         if len.is_none_or(|len| inflight.has_as_large(left, right, len)) {
-            self.writer.oldest_lost.1 = 0;
+            self.losses = 0;
         }
     }
 
-    fn may_be_too_large(&self, len: u32) -> bool {
-        self.peer.mtu.is_above_base(size::packet(len as usize))
+    /// As part of the walk over a context at rest.
+    pub(super) fn walk(&mut self, fields: &mut impl Fields) {
+        fields.number(&mut self.oldest);
+        fields.small(&mut self.losses);
+        fields.small(&mut self.handshakes);
     }
 }
+
+#[cold]
+fn pause_after(more: u32, rtt: &Rtt) -> Duration {
+    let pause = rtt.wtimer_base().saturating_mul(1 << more.min(12));
+    pause.min(LONGEST_PAUSE)
+}
+
+fn may_be_too_large(mtu: &MtuSearch, len: u32) -> bool {
+    mtu.is_above_base(size::packet(len as usize))
+}
+
+#[cfg(test)]
+#[path = "black_hole_tests.rs"]
+mod tests;

@@ -126,7 +126,7 @@ impl Context {
         if acknowledged {
             // Octets that the last poll did not wait for arrived: its user is asked about these from now on.
             self.timers.user_waits = 0;
-            self.writer.handshakes_alone = 0;
+            self.writer.stuck.acknowledged();
             self.timers.stop(Timer::LazyStatus);
         }
     }
@@ -224,8 +224,9 @@ impl Context {
             self.release_acknowledged(env);
         }
         for (left, right) in status.spans.iter() {
-            self.note_large_arrival(left, right);
-            octets += self.writer.inflight.acknowledge_range(left, right);
+            let writer = &mut self.writer;
+            writer.stuck.arrived(left, right, &writer.inflight);
+            octets += writer.inflight.acknowledge_range(left, right);
         }
         self.stats.octets_acknowledged += octets;
         octets
@@ -365,7 +366,10 @@ impl Context {
         self.timers.waits = 0;
         self.transition(Transition::Answered);
         if acknowledged == 0 {
-            self.note_handshake_alone(now);
+            let writer = &mut self.writer;
+            writer
+                .stuck
+                .handshake_alone(&writer.inflight, &mut self.peer.mtu, now);
         }
         // WCLOSE may have been what was lost.
         self.writer.state.repeat_wclose();
@@ -417,7 +421,7 @@ impl Context {
             return;
         }
         let window = self.writer.reordering.as_ref().and_then(|order| order.window());
-        let pause = self.pause_of_the_stuck();
+        let pause = self.writer.stuck.pause(self.writer.una, &self.rtt);
         let oldest = self.writer.una;
         // It was counted, and has not left again.
         let waits = (self.writer.inflight.lost_from(oldest)).is_some_and(|(seq, _)| seq == oldest);
@@ -441,7 +445,10 @@ impl Context {
                 self.writer.inflight.lose_first();
             }
             if !waits {
-                self.note_stuck_segment(now);
+                let writer = &mut self.writer;
+                writer
+                    .stuck
+                    .lost(writer.una, &writer.inflight, &mut self.peer.mtu, now);
             }
             self.note_losses(verdict, sent, now);
         }

