@@ -7,6 +7,7 @@ use super::modes::AutoClose;
 use super::reader::PeerDreq;
 use super::{Context, Env, Role, State};
 use crate::error::CloseReason;
+use crate::event::Event;
 use crate::options::Confirm;
 use xtp_wire::{Options, serial_gt};
 
@@ -106,6 +107,18 @@ impl Context {
         self.waits_for_delivery()
             && self.writer.state.is_closing()
             && self.writer.delivered < self.writer.queue.end()
+    }
+
+    /// Reports the marks that are reached by now.
+    pub(super) fn reach_marks(&mut self, env: &mut Env<'_>) {
+        if self.marks.is_empty() {
+            return;
+        }
+        let level = |what| self.writer.confirmed(what);
+        let (received, delivered) = (level(Confirm::Received), level(Confirm::Delivered));
+        for id in self.marks.reach(received, delivered) {
+            self.event(env, Event::Marked(id));
+        }
     }
 
     pub(super) fn waits_for_delivery(&self) -> bool {

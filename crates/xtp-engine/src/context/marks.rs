@@ -1,7 +1,6 @@
 //! Marks: exactly one event when everything below an offset is acknowledged or delivered.
 
-use super::{Context, Env};
-use crate::event::{Event, MarkId};
+use crate::event::MarkId;
 use crate::options::Confirm;
 
 /// A mark that was not reached.
@@ -20,7 +19,7 @@ pub(crate) struct Marks {
 }
 
 /// Marks a writer may have open at once.
-pub(crate) const MAX_MARKS: usize = 65_536;
+const MAX_MARKS: usize = 65_536;
 
 impl Marks {
     pub(super) fn is_empty(&self) -> bool {
@@ -34,37 +33,25 @@ impl Marks {
         self.open.push(OpenMark { id, seq, what });
         true
     }
-}
 
-impl Context {
-    /// Up to where everything written is confirmed in this sense.
-    pub(super) fn confirmed(&self, what: Confirm) -> u64 {
-        match what {
-            Confirm::Received => self.writer.una.max(self.writer.delivered),
-            Confirm::Delivered => self.writer.delivered,
-        }
-    }
-
-    /// Reports the marks that are reached by now.
-    pub(super) fn reach_marks(&mut self, env: &mut Env<'_>) {
-        if self.marks.open.is_empty() {
-            return;
-        }
-        let (received, delivered) = (self.confirmed(Confirm::Received), self.writer.delivered);
+    /// Takes out those that are reached, where what was written is acknowledged and delivered up to there.
+    pub(super) fn reach(&mut self, received: u64, delivered: u64) -> Vec<MarkId> {
+        let level = |what: Confirm| match what {
+            Confirm::Received => received,
+            Confirm::Delivered => delivered,
+        };
         let mut reached = Vec::new();
-        self.marks.open.retain(|mark| {
-            let level = match mark.what {
-                Confirm::Received => received,
-                Confirm::Delivered => delivered,
-            };
-            let open = level < mark.seq;
+        self.open.retain(|mark| {
+            let open = level(mark.what) < mark.seq;
             if !open {
                 reached.push(mark.id);
             }
             open
         });
-        for id in reached {
-            self.event(env, Event::Marked(id));
-        }
+        reached
     }
 }
+
+#[cfg(test)]
+#[path = "marks_tests.rs"]
+mod tests;

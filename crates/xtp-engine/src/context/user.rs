@@ -274,7 +274,7 @@ impl Context {
             ));
         }
         let refused = self.writer.state.not_taken();
-        if ask && refused.is_some_and(|octets| octets > 0 || self.confirmed(what) < seq) {
+        if ask && refused.is_some_and(|octets| octets > 0 || self.writer.confirmed(what) < seq) {
             // A reader that takes no more answers nothing about it (§6.2), and what it did not take is queued no longer.
             return Err(Error::RefusedByPeer);
         }

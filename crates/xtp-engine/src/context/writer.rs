@@ -225,6 +225,14 @@ impl SenderHalf {
         bits
     }
 
+    /// Up to where everything written is confirmed in this sense.
+    pub(crate) fn confirmed(&self, what: Confirm) -> u64 {
+        match what {
+            Confirm::Received => self.una.max(self.delivered),
+            Confirm::Delivered => self.delivered,
+        }
+    }
+
     /// Everything written was sent at least once.
     #[inline]
     pub(crate) fn all_sent(&self) -> bool {
