@@ -1,6 +1,5 @@
 //! An association that nobody was handed yet, in its listener's backlog.
 
-use super::Context;
 use crate::event::ListenerId;
 use crate::listener::Place;
 use core::net::IpAddr;
@@ -21,6 +20,8 @@ pub(crate) struct Backlogged {
     listener: ListenerId,
     /// No user was handed it.
     waits: bool,
+    /// Its place there, while its initiator's address is not proved.
+    place: Option<Place>,
 }
 
 impl Backlogged {
@@ -29,40 +30,43 @@ impl Backlogged {
         Self {
             listener,
             waits: true,
+            place: None,
         }
+    }
+
+    /// It holds this place, or is proved.
+    pub(crate) fn set_place(&mut self, place: Option<Place>) {
+        self.place = place;
     }
 
     pub(crate) fn listener(self) -> ListenerId {
         self.listener
     }
 
-    pub(super) fn walk(&mut self, fields: &mut impl Fields) {
-        let ListenerId(number) = &mut self.listener;
-        fields.small(number);
-        fields.flag(&mut self.waits);
+    /// It holds one of the places of those that are not proved.
+    pub(crate) fn has_place(self) -> bool {
+        self.place.is_some()
     }
-}
 
-impl Context {
-    /// It waits in its listener's backlog no longer.
-    pub(crate) fn leave_backlog(&mut self) -> Option<BacklogEntry> {
+    /// Its initiator's address is proved: the place it gives up.
+    pub(crate) fn prove(&mut self) -> Option<Place> {
+        self.place.take()
+    }
+
+    /// It waits no longer; `source`: where its FIRST came from. `None` if it was handed to a user before.
+    pub(super) fn leave(&mut self, source: IpAddr) -> Option<BacklogEntry> {
         let place = self.place.take();
-        let source = self.source()?;
-        let Backlogged { listener, waits } = self.backlog.as_mut()?;
-        std::mem::take(waits).then_some(BacklogEntry {
-            listener: *listener,
+        std::mem::take(&mut self.waits).then_some(BacklogEntry {
+            listener: self.listener,
             place,
             source,
         })
     }
 
-    /// It gives up its place among those not proved.
-    pub(crate) fn take_place(&mut self) -> Option<(Place, IpAddr)> {
-        Some((self.place.take()?, self.source()?))
-    }
-
-    /// Where its FIRST came from.
-    fn source(&self) -> Option<IpAddr> {
-        self.peer.foreign.map(|(source, _)| source.ip())
+    /// As part of the walk over a context at rest, which holds no place.
+    pub(super) fn walk(&mut self, fields: &mut impl Fields) {
+        let ListenerId(number) = &mut self.listener;
+        fields.small(number);
+        fields.flag(&mut self.waits);
     }
 }

@@ -64,11 +64,9 @@ use crate::admit::AgeRefusal;
 use crate::config::EngineConfig;
 use crate::error::CloseReason;
 use crate::event::{ContextId, Event};
-use crate::listener::Place;
 use crate::options::{Confirm, Tuning};
 use crate::stats::ContextStats;
-pub(crate) use backlog::BacklogEntry;
-use backlog::Backlogged;
+pub(crate) use backlog::{BacklogEntry, Backlogged};
 pub(crate) use close::{LINGER, afterlife};
 pub(crate) use data::{Transmission, write_packet};
 pub(crate) use departures::Departure;
@@ -144,8 +142,6 @@ pub(crate) struct Context {
     pub(crate) peer_has_key: bool,
     /// Where it was accepted, if it was.
     pub(crate) backlog: Option<Backlogged>,
-    /// Its place there, while its initiator's address is not proved.
-    pub(crate) place: Option<Place>,
     pub(crate) pattern: Pattern,
     pub(crate) tuning: Tuning,
     pub(crate) confirm: Confirm,
@@ -269,6 +265,12 @@ impl Context {
 
     pub(crate) fn has(&self, caps: Caps) -> bool {
         self.in_force.contains(caps)
+    }
+
+    /// It waits in its listener's backlog no longer.
+    pub(crate) fn leave_backlog(&mut self) -> Option<BacklogEntry> {
+        let source = self.peer.source()?;
+        self.backlog.as_mut()?.leave(source)
     }
 
     /// Key field of the packets we send.

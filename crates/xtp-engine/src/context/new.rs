@@ -159,7 +159,6 @@ impl Context {
             peer_key: None,
             peer_has_key: false,
             backlog: None,
-            place: None,
             pattern: parts.pattern,
             confirm: Confirm::Received,
             peer: Peer::new(parts.addr, parts.local, mtu, largest_datagram),

@@ -149,7 +149,6 @@ impl Context {
             peer_key,
             peer_has_key,
             backlog,
-            place: _,
             pattern,
             tuning: _,
             confirm,

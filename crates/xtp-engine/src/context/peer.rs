@@ -69,6 +69,11 @@ impl Peer {
         self.foreign.is_none_or(|(from, _)| from == self.addr)
     }
 
+    /// Where FIRST came from, at a responder.
+    pub(crate) fn source(&self) -> Option<IpAddr> {
+        self.foreign.map(|(source, _)| source.ip())
+    }
+
     /// The packet `sync` leaves, with an echo.
     #[inline]
     pub(crate) fn note_echo(&mut self, sync: u32) {

@@ -2,7 +2,7 @@
 
 use super::reader::Owed;
 use super::timers::Timer;
-use super::{Context, Env, State};
+use super::{Backlogged, Context, Env, State};
 use crate::stats::ContextStats;
 use core::time::Duration;
 use xtp_core::time::Time;
@@ -145,7 +145,7 @@ impl Context {
             && self.peer.mtu.is_at_rest()
             && self.cached.is_none()
             && !self.half_open
-            && self.place.is_none()
+            && !self.backlog.is_some_and(Backlogged::has_place)
             && !self.renegotiation.confirm
     }
 

@@ -338,7 +338,10 @@ impl Engine {
         self.demux.insert_foreign(datagram.src, header.key.value(), slot);
         self.demux.insert_peer(datagram.src, slot);
         let source = datagram.src.ip();
-        context.place = self.listeners.accepted(listener, id, source, validated);
+        let place = self.listeners.accepted(listener, id, source, validated);
+        if let Some(backlog) = &mut context.backlog {
+            backlog.set_place(place);
+        }
         if !validated && !pure {
             self.pressure.half_open_begins();
         }

@@ -4,7 +4,7 @@
 
 use super::Engine;
 use crate::admit::{Credentials, Decision};
-use crate::context::Context;
+use crate::context::{Backlogged, Context};
 use crate::event::ListenerId;
 use crate::listener::Full;
 use core::net::IpAddr;
@@ -74,7 +74,9 @@ impl Engine {
                 continue;
             };
             let unfinished = |context: &Context| {
-                context.place.is_some() && context.closed.is_none() && !context.holds_message()
+                context.backlog.is_some_and(Backlogged::has_place)
+                    && context.closed.is_none()
+                    && !context.holds_message()
             };
             if !self.contexts.awake(slot).is_some_and(unfinished) {
                 continue;

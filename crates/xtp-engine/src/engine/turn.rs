@@ -151,8 +151,9 @@ impl Engine {
             }
         }
         if context.peer.validated
-            && let Some(backlog) = context.backlog
-            && let Some((place, source)) = context.take_place()
+            && let Some(source) = context.peer.source()
+            && let Some(backlog) = &mut context.backlog
+            && let Some(place) = backlog.prove()
         {
             self.listeners.proved(backlog.listener(), place, source);
         }

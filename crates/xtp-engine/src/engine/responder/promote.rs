@@ -58,7 +58,9 @@ impl Responder {
         if !self.waits {
             let _ = context.leave_backlog();
         }
-        context.place = self.place;
+        if let Some(backlog) = &mut context.backlog {
+            backlog.set_place(self.place);
+        }
         context.regular &= !self.dirty;
         (context.half_open, context.retired, context.dirty) = (self.half_open, self.over, self.dirty);
     }
