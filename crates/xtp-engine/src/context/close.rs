@@ -98,7 +98,7 @@ impl Context {
         }
         if self
             .timers
-            .last_answer
+            .last_answer()
             .is_some_and(|at| env.now.since(at) < ANSWER_SPACING)
         {
             return;
@@ -112,7 +112,7 @@ impl Context {
             }
         }
         self.reader.newest.note(header.sync, false, env.now);
-        self.timers.last_answer = Some(env.now);
+        self.timers.straggler_answered(env.now);
         match self.closed {
             Some(CloseReason::LocalAbort | CloseReason::Protocol(_) | CloseReason::Rejected { .. }) => {
                 self.emit_abort(env, out);

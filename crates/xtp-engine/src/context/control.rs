@@ -121,11 +121,11 @@ impl Context {
 
     /// An answer, new acknowledgement or new credit stops WTIMER; `settle_timers` starts it afresh (§3.5).
     fn note_progress(&mut self, acknowledged: bool) {
-        self.timers.waits = 0;
+        self.timers.answered();
         self.timers.stop(Timer::Wait);
         if acknowledged {
             // Octets that the last poll did not wait for arrived: its user is asked about these from now on.
-            self.timers.user_waits = 0;
+            self.timers.user_answered();
             self.writer.stuck.acknowledged();
             self.timers.stop(Timer::LazyStatus);
         }
@@ -138,7 +138,7 @@ impl Context {
             .credit
             .raise(status.control.alloc, status.control.rseq);
         if raised {
-            self.timers.blocked_waits = 0;
+            self.timers.unblocked();
             if let Some((_, since, _)) = &mut self.writer.blocked {
                 *since = now;
             }
@@ -298,7 +298,7 @@ impl Context {
         };
         if satisfied {
             self.writer.requests.dreq = None;
-            self.timers.user_waits = 0;
+            self.timers.user_answered();
             return;
         }
         let plain = matches!(status.format, Format::Cntl | Format::Ecntl);
@@ -319,7 +319,7 @@ impl Context {
         }
         self.writer.requests.dreq = None;
         if dreq.alone {
-            self.timers.user_waits = 0;
+            self.timers.user_answered();
             self.note_delivered(dreq.seq, env);
         } else {
             self.writer.wanted.add(dreq.seq, crate::Confirm::Delivered);
@@ -363,7 +363,7 @@ impl Context {
             return false;
         }
         self.writer.handshake = None;
-        self.timers.waits = 0;
+        self.timers.answered();
         self.transition(Transition::Answered);
         if acknowledged == 0 {
             let writer = &mut self.writer;

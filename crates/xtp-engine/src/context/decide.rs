@@ -238,7 +238,7 @@ impl Context {
                 .opening
                 .as_ref()
                 .is_some_and(|opening| opening.token.is_some())
-            && self.timers.firsts == 0
+            && self.timers.firsts() == 0
     }
 
     /// Requests that ride on the last packet of a train.

@@ -78,7 +78,7 @@ impl Context {
                 let since = match self.writer.blocked {
                     Some((_, since, _)) => since,
                     None => {
-                        self.timers.blocked_waits = 0;
+                        self.timers.unblocked();
                         env.now
                     }
                 };
@@ -147,10 +147,9 @@ impl Context {
         let options = self.data_options(&segment, false, ask) - Options::EDGE;
         if self.state == State::Quiescent && !self.begins_again() {
             // The user may have opened it long before.
-            self.timers.created = env.now;
+            self.timers.begin(env.now);
         }
         self.transition(Transition::UserOpens);
-        self.timers.first_void = false;
         let sync = self.next_sync();
         let payload = self.payload(&segment);
         let draft = Draft {
@@ -173,9 +172,9 @@ impl Context {
             },
             &payload,
         );
-        self.timers.firsts = self.timers.firsts.saturating_add(1);
+        self.timers.first_left();
         if let Some(opening) = &mut self.opening
-            && self.timers.firsts == 1
+            && self.timers.firsts() == 1
         {
             opening.first_len = segment.len as u32;
         }

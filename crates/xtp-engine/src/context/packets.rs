@@ -149,7 +149,7 @@ impl Context {
     #[inline]
     pub(super) fn note_left(&mut self, octets: usize, packets: u32, env: &Env<'_>) {
         self.peer.sent += octets as u64;
-        self.timers.last_sent = env.now;
+        self.timers.sent(env.now);
         self.stats.packets_sent += u64::from(packets);
     }
 

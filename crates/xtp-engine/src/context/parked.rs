@@ -13,7 +13,6 @@ use super::rates::RateLimits;
 use super::reader::{PeerModes, ReceiverHalf, UNTOLD};
 use super::rest::Usage;
 use super::share::Share;
-use super::timers::{Timer, Timers};
 use super::writer::{Requests, SenderHalf};
 use super::{Context, FirstFormat, Opening, Role, State};
 use crate::event::{ContextId, ListenerId};
@@ -356,40 +355,6 @@ impl Peer {
         fields.number(sent);
         mtu.walk(fields);
         fields.size(largest_datagram);
-    }
-}
-
-impl Timers {
-    fn walk(&mut self, fields: &mut impl Fields) {
-        let (mut silence, mut wait) = (self.get(Timer::Context), self.get(Timer::Wait));
-        let Self {
-            at: _,
-            waits,
-            blocked_waits,
-            user_waits,
-            unanswered_since: _,
-            last_heard,
-            last_sent,
-            decayed,
-            created,
-            firsts,
-            first_void,
-            last_answer,
-        } = self;
-        for moment in [created, decayed, last_sent, last_heard] {
-            fields.time(moment);
-        }
-        let mut all_firsts = u32::from(*firsts);
-        for count in [waits, blocked_waits, user_waits, &mut all_firsts] {
-            fields.small(count);
-        }
-        *firsts = all_firsts as u16;
-        fields.flag(first_void);
-        fields.option(last_answer, Fields::time);
-        fields.option(&mut silence, Fields::time);
-        fields.option(&mut wait, Fields::time);
-        self.put(Timer::Context, silence);
-        self.put(Timer::Wait, wait);
     }
 }
 

@@ -119,7 +119,7 @@ impl Context {
         self.rtt.reset();
         self.writer.reordering = None;
         // A timer that doubled while the old path was dead says nothing about this one.
-        self.timers.waits = 0;
+        self.timers.answered();
         // Whatever fitted the old path need not fit this one.
         self.peer.mtu.on_black_hole(env.now);
         self.writer.control.set_segment(self.segment_size() as u32);

@@ -115,7 +115,7 @@ impl Context {
     #[inline]
     fn idle_from(&self) -> Time {
         // Asked for every packet: a sum of durations takes three times as long.
-        let since = self.timers.last_sent.max(self.timers.decayed).as_nanos();
+        let since = self.timers.idle_since().as_nanos();
         Time::from_nanos(since.saturating_add(const { NOT_IDLE.as_nanos() as u64 }))
     }
 
@@ -126,7 +126,7 @@ impl Context {
             && env.now >= self.idle_from()
             && matches!(self.writer.control, CongestionControl::Fixed(_))
         {
-            self.timers.decayed = env.now;
+            self.timers.decayed(env.now);
             self.permit = self.permit(env.config.max_train);
         }
     }

@@ -154,7 +154,7 @@ impl Context {
             self.peer.local = input.dst.or(self.peer.local);
         }
         if self.transition(Transition::PeerHeard) {
-            self.timers.waits = 0;
+            self.timers.answered();
             // It was taken after all, whatever a DIAG before this said: what is acknowledged now is not sent afresh.
             self.restart = None;
             self.event(env, Event::Heard);
@@ -185,13 +185,12 @@ impl Context {
 
     /// A packet newer than all before came.
     pub(super) fn peer_is_there(&mut self, now: Time) {
-        if self.timers.unanswered_since.take().is_some() {
+        if self.timers.heard(now) {
             self.rtt.silence_ended(self.writer.sync_out);
         }
         if self.doubt.heard() {
             self.timers.stop(Timer::Doubt);
         }
-        self.timers.last_heard = now;
     }
 
     /// §7.3: an echo that EQUALS a sync of ours, or the use of a key disclosed to this address. Where a port has changed, only

@@ -98,7 +98,7 @@ impl Context {
         }
         // Packets of the last three round trips prove that a port has changed and not been forged (§7.6).
         let recent = 3 * self.rtt.srtt().unwrap_or_default();
-        match self.timers.last_sent + recent {
+        match self.timers.last_sent() + recent {
             at if at < now => Rest::Complete,
             at => Rest::From(at + Duration::from_nanos(1)),
         }
@@ -152,6 +152,6 @@ impl Context {
     /// An initiator that waits to be proved asks again in a second (§3.7.3): until then there is nothing to do for it.
     fn only_silence_is_awaited(&self) -> bool {
         let other = if self.polls() { Timer::Wait } else { Timer::Context };
-        self.timers.unanswered_since.is_none() && self.timers.run_alone([Timer::Context, other])
+        self.timers.unanswered_since().is_none() && self.timers.run_alone([Timer::Context, other])
     }
 }

@@ -2,7 +2,6 @@
 
 use super::doubt::Doubt;
 use super::setup::Identity;
-use super::timers::Timers;
 use super::writer::{ReplyGap, Requests};
 use super::{Context, Env, Restart, State};
 use crate::admit::AgeRefusal;
@@ -82,7 +81,7 @@ impl Context {
     fn left_after_start(&self, refusal: AgeRefusal, now: Time) -> bool {
         let first = self
             .sent_at(self.writer.first_sync)
-            .unwrap_or(self.timers.created);
+            .unwrap_or(self.timers.created());
         refusal.never_ran(now.since(first))
     }
 
@@ -98,9 +97,7 @@ impl Context {
         self.restart = None;
         self.learned_refusal = None;
         self.key = identity.key;
-        let created = self.timers.created;
-        self.timers = Timers::new(env.now);
-        self.timers.created = created;
+        self.timers.begin_again(env.now);
         self.state = State::Quiescent;
         if how == Restart::Legacy {
             self.offered = Caps::empty();

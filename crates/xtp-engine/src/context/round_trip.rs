@@ -41,7 +41,7 @@ impl Context {
     /// The responder's key came back: it left with its first packet at the earliest.
     pub(super) fn note_use_of_key(&mut self, now: Time) {
         let told = self.sent_at(self.writer.first_sync);
-        let since = told.unwrap_or(self.timers.created);
+        let since = told.unwrap_or(self.timers.created());
         self.reader.growth.set_rtt(now.since(since));
     }
 

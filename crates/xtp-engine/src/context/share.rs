@@ -65,7 +65,7 @@ impl Context {
                     route.note_least(least, now);
                 }
                 // What came before the route was known is not of its round.
-                let older = self.timers.created < route.since();
+                let older = self.timers.created() < route.since();
                 none.insert(Box::new(Share {
                     acknowledged: if older { acknowledged } else { 0 },
                     samples: if older { samples } else { 0 },

@@ -110,7 +110,7 @@ impl Context {
             local: self.peer.local,
             until,
             life,
-            answered: self.timers.last_answer,
+            answered: self.timers.last_answer(),
             srtt: self.rtt.srtt().filter(|_| life < LINGER),
         })
     }

@@ -68,9 +68,7 @@ impl Context {
     fn excuse(&mut self, span: Duration, now: Time) {
         let timeout = self.tuning.timeout;
         let timers = &mut self.timers;
-        timers.unanswered_since = timers
-            .unanswered_since
-            .map(|since| (since + span).min(now).max(now + READING - timeout));
+        timers.excuse_unanswered(span, now + READING - timeout, now);
         if let Some(due) = timers.get(Timer::Doubt) {
             timers.set(Timer::Doubt, (due + span).max(now + READING));
             self.doubt.slept(span, now);
@@ -78,8 +76,8 @@ impl Context {
         if self.only_listens() {
             let silence = self.keepalive();
             let timers = &mut self.timers;
-            timers.last_heard = (timers.last_heard + span).min(now).max(now + READING - silence);
-            timers.set(Timer::Context, timers.last_heard + silence);
+            timers.excuse_silence(span, now + READING - silence, now);
+            timers.set(Timer::Context, timers.silent_since() + silence);
         }
     }
 
@@ -106,9 +104,9 @@ impl Context {
     /// When the silence has lasted as long as it may (CTIMEOUT, §6.7); `None` while nothing is unanswered.
     pub(super) fn gives_up_at(&self) -> Option<Time> {
         match self.state {
-            State::Opening => Some(self.timers.created + self.tuning.connect_timeout),
+            State::Opening => Some(self.timers.created() + self.tuning.connect_timeout),
             _ => {
-                let since = self.timers.unanswered_since?;
+                let since = self.timers.unanswered_since()?;
                 Some(since + self.tuning.timeout)
             }
         }
@@ -131,12 +129,12 @@ impl Context {
             self.finish(reason, env);
             return;
         }
-        if self.timers.unanswered_since.is_none() && self.state != State::Opening {
-            self.timers.unanswered_since = Some(now);
+        if self.timers.unanswered_since().is_none() && self.state != State::Opening {
+            self.timers.asked(now);
             self.emit_status(Options::SREQ, super::status::Cause::Own, env, out);
         }
         // The next silence is counted from here; WTIMER takes over meanwhile.
-        self.timers.last_heard = now;
+        self.timers.silence_noted(now);
     }
 
     /// WTIMER: the first line of §3.7.1 that applies.
@@ -148,9 +146,9 @@ impl Context {
             return;
         }
         self.stats.wtimer_expiries += 1;
-        self.timers.unanswered_since.get_or_insert(env.now);
+        self.timers.asked(env.now);
         if self.state == State::Opening || self.reader.state.end_is_pending() {
-            self.timers.waits += u32::from(!self.timers.first_void);
+            self.timers.first_wait_expired();
             if self.falls_back(env.now)
                 && let Some(opening) = &mut self.opening
             {
@@ -163,8 +161,8 @@ impl Context {
         let tight = !self.peer.validated && !self.peer.allows_control(self.status_size());
         if tight && self.role == Role::Responder {
             match self.writer.blocked {
-                Some(_) => self.timers.blocked_waits += 1,
-                None => self.timers.waits += 1,
+                Some(_) => self.timers.blocked_wait_expired(),
+                None => self.timers.wait_expired(),
             }
             return;
         }
@@ -175,16 +173,16 @@ impl Context {
             return;
         }
         if let Some((why, ..)) = writer.blocked {
-            self.timers.blocked_waits += 1;
+            self.timers.blocked_wait_expired();
             self.poll_while_blocked(why, env, out);
         } else if writer.inflight.is_empty() && !writer.state.is_told() {
-            self.timers.waits += 1;
+            self.timers.wait_expired();
             self.poll(env, out);
-        } else if self.timers.waits == 0 && !writer.inflight.is_empty() && self.tail_fits() {
-            self.timers.waits += 1;
+        } else if self.timers.waits() == 0 && !writer.inflight.is_empty() && self.tail_fits() {
+            self.timers.wait_expired();
             self.tail_probe(env, out);
         } else {
-            self.timers.waits += 1;
+            self.timers.wait_expired();
             self.open_handshake(env, out);
         }
     }
@@ -192,7 +190,7 @@ impl Context {
     /// What WTIMER would do now is a repetition of data: FIRST or the tail probe.
     fn repeats_data(&self) -> bool {
         let first = self.state == State::Opening || self.reader.state.end_is_pending();
-        let probe = self.writer.blocked.is_none() && self.timers.waits == 0;
+        let probe = self.writer.blocked.is_none() && self.timers.waits() == 0;
         first || (probe && !self.writer.inflight.is_empty())
     }
 
@@ -223,8 +221,8 @@ impl Context {
         };
         self.state == State::Opening
             && self.opening.as_ref().is_some_and(may)
-            && self.timers.firsts >= 3
-            && now >= self.timers.created + SILENCE_OF_A_LEGACY_PEER
+            && self.timers.firsts() >= 3
+            && now >= self.timers.created() + SILENCE_OF_A_LEGACY_PEER
             && self.pattern.lasting
             && self.writer.state.is_open()
             && !self.offered.is_empty()
@@ -271,7 +269,7 @@ impl Context {
         let options = match self.writer.requests.dreq {
             // Whoever asked for credit alone, and has sent everything, wants to know nothing more of the user.
             Some(dreq) if dreq.for_delivery || !self.writer.all_sent() => {
-                self.timers.user_waits += 1;
+                self.timers.user_polled();
                 Options::SREQ | Options::DREQ
             }
             _ => Options::SREQ,
@@ -321,7 +319,7 @@ impl Context {
 
     /// Line 5: the synchronising handshake.
     pub(super) fn open_handshake(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
-        if self.timers.waits >= 3 {
+        if self.timers.waits() >= 3 {
             self.writer.control.on_timeout();
         }
         self.emit_status(Options::SREQ, super::status::Cause::Own, env, out);
@@ -342,7 +340,7 @@ impl Context {
             opening.refused = false;
         }
         let segment = self.first_segment();
-        if self.timers.firsts >= FULL_REPEATS
+        if self.timers.firsts() >= FULL_REPEATS
             && let Some(segment) = segment
         {
             if self
@@ -360,7 +358,7 @@ impl Context {
 
     /// Whatever asks for another FIRST, a refusal or COOKIE that lay unread while this end slept among them: none leaves any more.
     pub(super) fn is_too_late_for_first(&self, now: Time) -> bool {
-        now >= self.timers.created + FIRSTS_LEAVE
+        now >= self.timers.created() + FIRSTS_LEAVE
     }
 
     /// What the next FIRST carries of the data the first one carried.
@@ -370,7 +368,7 @@ impl Context {
             .opening
             .as_ref()
             .map_or(0, |opening| opening.first_len as usize);
-        if self.timers.firsts >= FULL_REPEATS {
+        if self.timers.firsts() >= FULL_REPEATS {
             want = want.min(SMALLEST_PATH_DATA.saturating_sub(self.first_overhead()).max(16));
         }
         if want == 0 {

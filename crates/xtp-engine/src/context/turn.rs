@@ -220,12 +220,12 @@ impl Context {
         if !self.writer.inflight.is_empty() || self.writer.all_sent() {
             return;
         }
-        let idle = now.since(self.timers.last_sent.max(self.timers.decayed));
+        let idle = now.since(self.timers.idle_since());
         let period = self.rtt.wtimer_base();
         let periods = (idle.as_nanos() / period.as_nanos().max(1)).min(64) as u32;
         if periods > 0 {
             self.writer.control.on_idle(periods);
-            self.timers.decayed = now;
+            self.timers.decayed(now);
         }
     }
 
@@ -249,7 +249,8 @@ impl Context {
             self.settle_lazy_status(now);
         }
         let silence = self.keepalive();
-        self.timers.set(Timer::Context, self.timers.last_heard + silence);
+        self.timers
+            .set(Timer::Context, self.timers.silent_since() + silence);
         if self.state == State::Quiescent {
             self.timers.stop(Timer::Context);
         }
@@ -333,18 +334,18 @@ impl Context {
     /// The expiries of WTIMER that double its period, and the seconds that the period never exceeds.
     fn back_off(&self, now: Time) -> (u32, u64) {
         if !self.state.heard() {
-            return (self.timers.waits, 2);
+            return (self.timers.waits(), 2);
         }
         if let Some((_, since, _)) = self.writer.blocked {
             let patient = self.writer.inflight.is_empty() && now.since(since) >= Duration::from_secs(60);
-            return (self.timers.blocked_waits, if patient { 10 } else { 1 });
+            return (self.timers.blocked_waits(), if patient { 10 } else { 1 });
         }
         let for_the_user = self.writer.requests.dreq.is_some()
             && self.writer.inflight.is_empty()
             && self.writer.handshake.is_none();
         let waits = match for_the_user {
-            true => self.timers.waits.max(self.timers.user_waits),
-            false => self.timers.waits,
+            true => self.timers.waits_for_user(),
+            false => self.timers.waits(),
         };
         (waits, 10)
     }
