@@ -167,7 +167,7 @@ impl Context {
             && self.writer.state.is_closed()
             && self.pattern.service == service::ACKNOWLEDGED
             && self.role == Role::Initiator
-            && let Some(dreq) = self.writer.requests.dreq.take()
+            && let Some(dreq) = self.writer.requests.take_dreq()
         {
             // L3: the responder's automatic WCLOSE was withheld until its user had taken what was asked for.
             self.writer.delivered = self.writer.delivered.max(dreq.seq);

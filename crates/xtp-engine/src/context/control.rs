@@ -1,7 +1,8 @@
 //! What a control segment says: acknowledgements, losses, credit, RTT samples, limits (§3.1, §2.5, §4.3, §5.1).
 
+use super::requests::OpenDreq;
 use super::timers::Timer;
-use super::writer::{OpenDreq, Within};
+use super::writer::Within;
 use super::{Context, Env, State, Transition};
 use crate::event::Event;
 use core::time::Duration;
@@ -172,17 +173,15 @@ impl Context {
                 // What asks itself may be a question of the peer's own, long after the packet it echoes. Where nothing it
                 // said before is missing, it is the first it said since, and so the answer.
                 let asks = header.options.intersects(Options::SREQ | Options::DREQ);
-                let open = &self.writer.requests.open;
+                let open = &self.writer.requests;
                 let asked = match asks {
-                    true => {
-                        self.rtt.samples() == 0 && self.reader.newest.is_gapless() && open.contains(&echo)
-                    }
-                    false => open.iter().any(|r| serial_gt(*r, old) && !serial_gt(*r, echo)),
+                    true => self.rtt.samples() == 0 && self.reader.newest.is_gapless() && open.contains(echo),
+                    false => open.any_within(old, echo),
                 };
                 // The user of a peer that has not received everything has not held back the word that it took everything.
                 let early = |seq| self.close_awaits_delivery() && status.control.rseq < seq;
                 let waited = |dreq: &OpenDreq| !serial_gt(dreq.since, echo) && !early(dreq.seq);
-                held = self.writer.requests.dreq.as_ref().is_some_and(waited)
+                held = self.writer.requests.dreq().as_ref().is_some_and(waited)
                     && (raised || self.confirm == crate::Confirm::Delivered);
                 if !asked {
                     return None;
@@ -286,7 +285,7 @@ impl Context {
 
     /// Whether an open DREQ is answered.
     fn take_delivery(&mut self, status: &Status<'_>, header: &Header, env: &mut Env<'_>) {
-        let Some(dreq) = self.writer.requests.dreq else {
+        let Some(dreq) = self.writer.requests.dreq() else {
             return;
         };
         if serial_gt(dreq.sync, status.control.echo) {
@@ -297,7 +296,7 @@ impl Context {
             false => true,
         };
         if satisfied {
-            self.writer.requests.dreq = None;
+            let _ = self.writer.requests.take_dreq();
             self.timers.user_answered();
             return;
         }
@@ -311,13 +310,12 @@ impl Context {
         }
         // A plain CNTL means "consumed" where it answers nothing else; otherwise the DREQ is repeated alone (§3.2).
         // A close that waits for delivery needs neither: END tells (§6.4).
-        let mut others = self.writer.requests.open.iter();
-        let open = others.any(|&sync| serial_gt(sync, status.control.echo));
+        let open = self.writer.requests.any_after(status.control.echo);
         let closes = self.confirm == crate::Confirm::Delivered && !self.writer.state.is_open();
         if open || closes {
             return;
         }
-        self.writer.requests.dreq = None;
+        let _ = self.writer.requests.take_dreq();
         if dreq.alone {
             self.timers.user_answered();
             self.note_delivered(dreq.seq, env);
@@ -568,7 +566,7 @@ impl Context {
         self.writer.state.refuse(self.writer.nxt, not_taken);
         self.writer.drop_all();
         // A user who takes no more never answers whether it has taken everything (§6.4).
-        self.writer.requests.dreq = None;
+        let _ = self.writer.requests.take_dreq();
         self.note_progress(true);
         self.leave_handshake();
         if not_taken > 0 || self.writer.nxt > 0 {

@@ -58,7 +58,7 @@ impl Context {
         P: IntoIterator<Item = &'p [u8], IntoIter: Clone>,
     {
         if ask.flip {
-            self.writer.requests.edge_level = !self.writer.requests.edge_level;
+            self.writer.requests.flip_edge();
         }
         let mut options = self.data_options(&segment, xdata, ask.options());
         if options.contains(Options::WCLOSE) && self.close_awaits_delivery() {
@@ -165,7 +165,7 @@ impl Context {
             } else {
                 let len = segment.len as u32;
                 writer.inflight.record_run(segment.seq, len, count, sync, now);
-                writer.gap.open_since.get_or_insert(now);
+                writer.gap.open(now);
                 if segment.again {
                     writer.gap.spoil();
                 }

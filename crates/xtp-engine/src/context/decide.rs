@@ -162,13 +162,13 @@ impl Context {
     /// (§3.5(f)). Without it the peer, where it waits for what the user has not written yet, says nothing.
     fn waits_for_room(&self, now: Time) -> bool {
         let requests = &self.writer.requests;
-        let asked = !requests.open.is_empty() || requests.edge_open.is_some();
+        let asked = !requests.is_empty() || requests.edge_is_open();
         self.writer.wants_room && !asked && self.uncovered(now).0 > 0
     }
 
     /// The END rule (§6.4).
     pub(super) fn decide_end(&self) -> Option<Intent> {
-        let own_dreq = self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
+        let own_dreq = self.writer.requests.dreq_for_delivery().is_some();
         let over = !self.reader.state.is_open() && self.writer.state.is_closed();
         (over && self.reader.dreq.is_none() && !own_dreq).then_some(Intent::End)
     }
@@ -260,8 +260,7 @@ impl Context {
         // A pace follows the round trip, and the round trip follows from answers: one question is open while the pacer waits.
         let paced = matches!(plan.stop, Stop::Pace(_));
         let drained = plan.stop == Stop::Drained && writer.wants_room;
-        ask.sreq |=
-            (paced || drained) && writer.requests.open.is_empty() && writer.requests.edge_open.is_none();
+        ask.sreq |= (paced || drained) && writer.requests.is_empty() && !writer.requests.edge_is_open();
         if ask.sreq || ask.dreq {
             return;
         }
@@ -275,12 +274,12 @@ impl Context {
         let more = plan.packets as u32;
         let (all, young) = (all + more, young + more);
         let quota = self.quota();
-        if plan.stop == Stop::Window && (writer.requests.open.is_empty() || all >= quota / 2) {
+        if plan.stop == Stop::Window && (writer.requests.is_empty() || all >= quota / 2) {
             ask.sreq = true;
         } else if young >= quota || all >= quota.max(32) {
-            match writer.requests.edge_open {
-                None if !plan.first => ask.flip = true,
-                _ => ask.sreq = true,
+            match writer.requests.edge_is_open() || plan.first {
+                false => ask.flip = true,
+                true => ask.sreq = true,
             }
         }
     }
@@ -296,7 +295,7 @@ impl Context {
     /// The peer has answered with data before, which acknowledges, and is so near that LSTIMER asks soon where it does
     /// not. Further away a loss would cost more than a question does.
     pub(super) fn expects_data(&self) -> bool {
-        !self.writer.gap.learned.is_zero() && self.has(Caps::XDATA) && self.is_near()
+        !self.writer.gap.learned().is_zero() && self.has(Caps::XDATA) && self.is_near()
     }
 
     /// Uncovered packets: all, and the young ones (1).
@@ -306,7 +305,7 @@ impl Context {
         }
         self.writer
             .inflight
-            .uncovered(self.writer.requests.newest, self.young_since(now))
+            .uncovered(self.writer.requests.newest(), self.young_since(now))
     }
 
     /// Q of §3.5(b), in packets.

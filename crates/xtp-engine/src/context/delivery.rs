@@ -128,13 +128,13 @@ impl Context {
     /// Whether a close of the peer that echoes this tells that its user has taken everything: it has seen the question.
     /// A packet that echoes nothing (data) is an answer.
     pub(super) fn is_told_of_delivery(&self, echo: Option<u32>) -> bool {
-        let open = self.writer.requests.dreq.filter(|dreq| dreq.for_delivery);
+        let open = self.writer.requests.dreq_for_delivery();
         open.is_some_and(|dreq| echo.is_none_or(|echo| !serial_gt(dreq.since, echo)))
     }
 
     /// Octets of which this end's user waits to hear that they were taken.
     pub(super) fn undelivered(&self) -> u64 {
-        let asked = self.writer.requests.dreq.filter(|dreq| dreq.for_delivery);
+        let asked = self.writer.requests.dreq_for_delivery();
         let asked = asked.map_or(0, |dreq| dreq.seq);
         let closed = if self.waits_for_delivery() {
             self.writer.nxt

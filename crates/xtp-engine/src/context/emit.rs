@@ -5,8 +5,9 @@ use super::decide::{Ask, Intent};
 use super::packets::{Draft, Travel};
 use super::plan::{Plan, Planned, Stop};
 use super::reader::Owed;
+use super::requests::OpenDreq;
 use super::timers::Timer;
-use super::writer::{Blocked, OpenDreq};
+use super::writer::Blocked;
 use super::{Context, Env, State, Transition};
 use crate::error::CloseReason;
 use bytes::Bytes;
@@ -233,23 +234,23 @@ impl Context {
     pub(super) fn note_request(&mut self, sync: u32, options: Options, flip: bool, seq: u64, env: &Env<'_>) {
         let unheard = self.state == State::Opening && !self.pattern.one_way;
         if flip {
-            self.writer.requests.edge_open = Some(sync);
+            self.writer.requests.edge_left(sync);
         }
         if options.contains(Options::DREQ) {
             // A repeated FIRST asks for less than the DREQ on the closing packet did.
-            let old = self.writer.requests.dreq.filter(|dreq| dreq.for_delivery);
+            let old = self.writer.requests.dreq_for_delivery();
             let seq = old.map_or(seq, |dreq| dreq.seq.max(seq));
             let same = old.filter(|dreq| dreq.seq == seq);
             let for_delivery = !options.contains(Options::SREQ)
                 || options.contains(Options::WCLOSE) && self.close_awaits_delivery()
                 || self.writer.wanted_by(seq).contains(Options::DREQ)
-                || self.writer.requests.dreq.is_some_and(|dreq| dreq.for_delivery);
-            self.writer.requests.dreq = Some(OpenDreq {
+                || old.is_some();
+            self.writer.requests.dreq_left(OpenDreq {
                 sync,
                 since: same.map_or(sync, |dreq| dreq.since),
                 seq,
                 for_delivery,
-                alone: !options.contains(Options::SREQ) && !flip && self.writer.requests.open.is_empty(),
+                alone: !options.contains(Options::SREQ) && !flip && self.writer.requests.is_empty(),
             });
         }
         if flip || unheard || options.intersects(Options::SREQ | Options::DREQ) {

@@ -99,7 +99,7 @@ impl Context {
             && reader.error_control == reader.wanted_error_control
             && !reader.store.has_holes()
             && writer.state.is_open()
-            && writer.requests.edge_open.is_none()
+            && !writer.requests.edge_is_open()
             && !writer.forced_judgement
             && !writer.wants_room
             && !writer.inflight.has_lost()

@@ -42,6 +42,8 @@ mod rates;
 mod reader;
 mod receive;
 mod receiver_state;
+mod reply_gap;
+mod requests;
 mod rest;
 mod restart;
 mod round_trip;

@@ -13,7 +13,7 @@ use super::rates::RateLimits;
 use super::reader::{PeerModes, ReceiverHalf, UNTOLD};
 use super::rest::Usage;
 use super::share::Share;
-use super::writer::{Requests, SenderHalf};
+use super::writer::SenderHalf;
 use super::{Context, FirstFormat, Opening, Role, State};
 use crate::event::{ContextId, ListenerId};
 use crate::options::{Confirm, ErrorControl, Tuning};
@@ -405,18 +405,8 @@ impl SenderHalf {
             fields.small(number);
         }
         fields.option(reordering, |fields, order| order.walk(fields));
-        let Requests {
-            open: _,
-            newest,
-            edge_level,
-            edge_open,
-            dreq: _,
-        } = requests;
-        fields.flags(&mut [edge_level, &mut gap.spoilt]);
-        fields.option(newest, Fields::small);
-        fields.option(edge_open, Fields::small);
-        fields.option(&mut gap.open_since, Fields::time);
-        fields.span(&mut gap.learned);
+        requests.walk(fields);
+        gap.walk(fields);
         rates.walk_off(fields);
         stuck.walk(fields);
         ecn.walk(fields);

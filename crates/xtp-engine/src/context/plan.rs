@@ -342,7 +342,7 @@ impl Context {
         if self.tuning.no_error {
             return self.writer.nxt - self.writer.una;
         }
-        let covered = self.writer.requests.open.last().copied();
+        let covered = self.writer.requests.newest_open();
         self.writer.inflight.in_flight(self.young_since(now), covered)
     }
 

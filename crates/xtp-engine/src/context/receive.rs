@@ -388,11 +388,11 @@ impl Context {
             return;
         }
         if !self.has(xtp_wire::Caps::XDATA) {
-            if self.writer.requests.open.is_empty() {
+            if self.writer.requests.is_empty() {
                 self.timers.stop(Timer::LazyStatus);
             }
             if unacknowledged {
-                self.writer.gap.open_since = Some(env.now);
+                self.writer.gap.open(env.now);
             }
         }
     }

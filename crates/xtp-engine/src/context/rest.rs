@@ -113,8 +113,8 @@ impl Context {
     /// Neither end asked, owes or waits for anything about the streams.
     pub(super) fn nothing_is_asked(&self) -> bool {
         let (writer, reader) = (&self.writer, &self.reader);
-        writer.requests.open.is_empty()
-            && writer.requests.dreq.is_none()
+        writer.requests.is_empty()
+            && writer.requests.dreq().is_none()
             && writer.blocked.is_none()
             && writer.handshake.is_none()
             && writer.wanted.is_nothing()

@@ -1,8 +1,9 @@
 //! Beginning again under a new key, with the same data: fallback to legacy formats, or a refused age (§2.7, §6.9).
 
 use super::doubt::Doubt;
+use super::reply_gap::ReplyGap;
+use super::requests::Requests;
 use super::setup::Identity;
-use super::writer::{ReplyGap, Requests};
 use super::{Context, Env, Restart, State};
 use crate::admit::AgeRefusal;
 use xtp_core::send::{Inflight, SentRing};
@@ -118,7 +119,7 @@ impl Context {
         writer.nxt = 0;
         writer.inflight = Inflight::new();
         writer.ring = SentRing::new();
-        if let Some(dreq) = writer.requests.dreq.filter(|dreq| dreq.for_delivery) {
+        if let Some(dreq) = writer.requests.dreq_for_delivery() {
             writer.wanted.add(dreq.seq, crate::Confirm::Delivered);
         }
         writer.requests = Requests::default();

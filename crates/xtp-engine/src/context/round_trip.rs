@@ -35,7 +35,7 @@ impl Context {
     /// Something was sent that a timer watches, until it is answered or acknowledged.
     fn awaits_report(&self) -> bool {
         let writer = &self.writer;
-        !writer.inflight.is_empty() || !writer.requests.open.is_empty() || self.timers.are_watching()
+        !writer.inflight.is_empty() || !writer.requests.is_empty() || self.timers.are_watching()
     }
 
     /// The responder's key came back: it left with its first packet at the earliest.
@@ -64,7 +64,7 @@ impl Context {
     /// What an answer asks in return. Never two such questions at once, and none unless octets came since the last one: two
     /// readers do not go on asking each other.
     pub(super) fn ask_round_trip(&mut self) -> Options {
-        let asks = self.reader.asks_round_trip && self.writer.requests.open.is_empty();
+        let asks = self.reader.asks_round_trip && self.writer.requests.is_empty();
         if !asks {
             return Options::empty();
         }

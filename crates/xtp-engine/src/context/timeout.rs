@@ -266,7 +266,7 @@ impl Context {
             self.emit_tcntl(Options::SREQ, env, out);
             return;
         }
-        let options = match self.writer.requests.dreq {
+        let options = match self.writer.requests.dreq() {
             // Whoever asked for credit alone, and has sent everything, wants to know nothing more of the user.
             Some(dreq) if dreq.for_delivery || !self.writer.all_sent() => {
                 self.timers.user_polled();
@@ -313,8 +313,8 @@ impl Context {
     /// The segment that ends here carried a DREQ that is unanswered: without it the peer would not know that its
     /// user is waited for.
     pub(super) fn carried_dreq(&self, end: u64) -> bool {
-        let dreq = self.writer.requests.dreq;
-        dreq.is_some_and(|dreq| dreq.for_delivery && dreq.seq == end)
+        let dreq = self.writer.requests.dreq_for_delivery();
+        dreq.is_some_and(|dreq| dreq.seq == end)
     }
 
     /// Line 5: the synchronising handshake.
@@ -408,7 +408,7 @@ impl Context {
     fn first_request(&self, end: u64) -> Options {
         let (writer, pattern) = (&self.writer, &self.pattern);
         let closes = writer.state.closes_at(end);
-        let asked = writer.requests.dreq.filter(|dreq| dreq.seq == end);
+        let asked = writer.requests.dreq().filter(|dreq| dreq.seq == end);
         if closes && self.confirm == Confirm::Delivered || asked.is_some_and(|dreq| dreq.for_delivery) {
             return Options::DREQ;
         }

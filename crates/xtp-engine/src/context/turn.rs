@@ -117,8 +117,8 @@ impl Context {
         let unsent = !writer.all_sent() && writer.queue.cut(writer.nxt, self.segment_size()).is_some();
         unsent
             || (self.is_unacknowledged() && !writer.state.is_closed())
-            || !writer.requests.open.is_empty()
-            || writer.requests.dreq.is_some()
+            || !writer.requests.is_empty()
+            || writer.requests.dreq().is_some()
             || writer.handshake.is_some()
             || writer.state.is_closing()
             || self.renegotiation.open.is_some()
@@ -288,8 +288,8 @@ impl Context {
         if self.state == State::Quiescent || self.pattern.one_way {
             return false;
         }
-        let lone_dreq = requests.dreq.is_some() && writer.inflight.is_empty();
-        !requests.open.is_empty()
+        let lone_dreq = requests.dreq().is_some() && writer.inflight.is_empty();
+        !requests.is_empty()
             || lone_dreq
             || (writer.blocked.is_some() && !self.pattern.no_feedback)
             || writer.handshake.is_some()
@@ -340,7 +340,7 @@ impl Context {
             let patient = self.writer.inflight.is_empty() && now.since(since) >= Duration::from_secs(60);
             return (self.timers.blocked_waits(), if patient { 10 } else { 1 });
         }
-        let for_the_user = self.writer.requests.dreq.is_some()
+        let for_the_user = self.writer.requests.dreq().is_some()
             && self.writer.inflight.is_empty()
             && self.writer.handshake.is_none();
         let waits = match for_the_user {
@@ -358,7 +358,7 @@ impl Context {
             Some(srtt) if self.has(Caps::XDATA) => (2 * srtt).clamp(floor, Duration::from_millis(250)),
             Some(srtt) => srtt.clamp(floor, Duration::from_millis(1)),
         };
-        let gap = 2 * self.writer.gap.learned;
+        let gap = 2 * self.writer.gap.learned();
         base.max(gap)
             .max(self.eight_packet_times())
             .min(Duration::from_secs(1))

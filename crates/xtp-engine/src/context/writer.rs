@@ -3,16 +3,16 @@
 use super::black_hole::StuckSegment;
 use super::modes::mode_bits;
 use super::rates::RateLimits;
+use super::reply_gap::ReplyGap;
+use super::requests::Requests;
 use super::sender_state::SenderState;
 use crate::options::{Confirm, Tuning};
-use core::time::Duration;
-use smallvec::SmallVec;
 use xtp_congestion::CongestionControl;
 use xtp_core::control::flow::WriterCredit;
 use xtp_core::control::pacer::Pacer;
 use xtp_core::send::{Inflight, Reordering, SendQueue, SentRing};
 use xtp_core::time::Time;
-use xtp_wire::{Options, serial_gt};
+use xtp_wire::Options;
 
 /// Why nothing more can be sent although there is something (§5.1.1).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -23,96 +23,6 @@ pub(crate) enum Blocked {
     Stopped,
     /// The 3x budget of §7.3.
     Budget,
-}
-
-/// A DREQ of ours that was not answered.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct OpenDreq {
-    pub(crate) sync: u32,
-    /// Sync of the first packet that asked the same.
-    pub(crate) since: u32,
-    /// Everything below is to be consumed.
-    pub(crate) seq: u64,
-    /// The user waits for delivery; otherwise only credit is wanted.
-    pub(crate) for_delivery: bool,
-    /// No SREQ went with it and none was open: a plain CNTL that echoes it can answer nothing else (§3.2).
-    pub(crate) alone: bool,
-}
-
-/// Requests sent and not answered (§3.2).
-#[derive(Debug, Default)]
-pub(crate) struct Requests {
-    /// Syncs of unanswered requests, ascending. Bounded: only the oldest and the newest few matter.
-    pub(crate) open: SmallVec<[u32; 8]>,
-    /// Sync of the newest request ever sent (`req_sync`).
-    pub(crate) newest: Option<u32>,
-    pub(crate) edge_level: bool,
-    pub(crate) edge_open: Option<u32>,
-    pub(crate) dreq: Option<OpenDreq>,
-}
-
-/// More unanswered requests than this are not told apart.
-const MAX_OPEN: usize = 64;
-
-impl Requests {
-    /// None was sent.
-    pub(crate) fn renew(&mut self) {
-        let Self {
-            open,
-            newest,
-            edge_level,
-            edge_open,
-            dreq,
-        } = self;
-        open.clear();
-        (*newest, *edge_level, *edge_open, *dreq) = (None, false, None, None);
-    }
-
-    pub(crate) fn sent(&mut self, sync: u32) {
-        if self.open.len() >= MAX_OPEN {
-            self.open.remove(MAX_OPEN / 2);
-        }
-        self.open.push(sync);
-        self.newest = Some(sync);
-    }
-
-    /// Notes an echo; true if it answered the oldest open request.
-    pub(crate) fn answered(&mut self, echo: u32) -> bool {
-        if self.edge_open.is_some_and(|sync| !serial_gt(sync, echo)) {
-            self.edge_open = None;
-        }
-        let before = self.open.len();
-        self.open.retain(|sync| serial_gt(*sync, echo));
-        self.open.len() < before
-    }
-}
-
-/// The learned reply gap of §3.6.
-#[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct ReplyGap {
-    pub(crate) open_since: Option<Time>,
-    /// Something was lost since, on either way: its length tells of the timers that repaired it.
-    pub(crate) spoilt: bool,
-    pub(crate) learned: Duration,
-}
-
-impl ReplyGap {
-    /// A data-bearing packet came: closes the gap with the decay of 63/64.
-    pub(crate) fn close(&mut self, now: Time) -> bool {
-        let Some(since) = self.open_since.take() else {
-            return false;
-        };
-        let length = now.since(since);
-        if !std::mem::take(&mut self.spoilt) && length <= Duration::from_secs(1) {
-            self.learned = length.max(self.learned * 63 / 64);
-        }
-        true
-    }
-
-    /// Something was lost.
-    pub(crate) fn spoil(&mut self) {
-        self.spoilt = self.open_since.is_some();
-    }
 }
 
 /// Positions a status says something about: below are not its concern, nor what lies beyond (§1.5, §4.3).
@@ -218,7 +128,7 @@ impl SenderHalf {
     #[inline]
     pub(crate) fn bits(&self, tuning: &Tuning) -> Options {
         let mut bits = mode_bits(tuning);
-        bits.set(Options::EDGE, self.requests.edge_level);
+        bits.set(Options::EDGE, self.requests.edge());
         if tuning.sort.is_some() {
             bits |= Options::SORT;
         }
@@ -246,7 +156,7 @@ impl SenderHalf {
         self.queue.abandon();
         self.queue.release(self.nxt);
         self.handshake = None;
-        self.requests.open.clear();
+        self.requests.forget();
         self.evidence = None;
         self.blocked = None;
         self.wanted = Wanted::default();
