@@ -77,8 +77,8 @@ impl Context {
         self.peer.is_echoed(status.control.echo);
         if let Body::Tcntl { xkey, traffic, .. } = body {
             self.take_terms(*xkey, traffic, env);
-            // A renegotiation that asks is answered in kind (§2.5); the answer itself asks nothing.
-            self.renegotiation.due |= header.options.contains(Options::SREQ);
+            self.renegotiation
+                .peer_told(header.options.contains(Options::SREQ));
         } else if header.format == Format::Xcntl || header.format == Format::Xdata {
             self.in_force |= self.offered & caps_of(header.format);
         }
@@ -104,14 +104,7 @@ impl Context {
             self.judge_status(&status, now);
         }
         progress |= self.writer.requests.answered(status.control.echo);
-        if self
-            .renegotiation
-            .open
-            .is_some_and(|sync| !serial_gt(sync, status.control.echo))
-        {
-            self.renegotiation.open = None;
-            self.renegotiation.confirm = false;
-        }
+        self.renegotiation.answered(status.control.echo);
         if progress {
             self.note_progress(acknowledged > 0);
         }

@@ -181,7 +181,7 @@ impl Context {
         if reader.owed > Owed::Nothing {
             return self.control_fits().then_some(Intent::Answer);
         }
-        if self.renegotiation.due && self.state != State::Opening {
+        if self.renegotiation.is_due() && self.state != State::Opening {
             return Some(Intent::Renegotiate);
         }
         if reader.update_due || reader.nak_is_due(now) {

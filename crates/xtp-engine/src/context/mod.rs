@@ -42,6 +42,7 @@ mod rates;
 mod reader;
 mod receive;
 mod receiver_state;
+mod renegotiation;
 mod reply_gap;
 mod requests;
 mod rest;
@@ -87,6 +88,7 @@ use permit::Permit;
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 use reader::ReceiverHalf;
+use renegotiation::Renegotiation;
 pub(crate) use rest::Rest;
 use rest::Usage;
 pub(crate) use setup::{
@@ -175,8 +177,7 @@ pub(crate) struct Context {
     pub(crate) retired: bool,
     /// Serial number of the association at this client (TLV 11), while it may be repeated.
     pub(crate) serial: Option<u64>,
-    /// A limit change of ours the peer has not confirmed: sync of the TCNTL, and what to state.
-    pub(crate) renegotiation: Renegotiation,
+    renegotiation: Renegotiation,
     pub(crate) path_queue: path::PathQueue,
     /// Nonce of the size probe that is out.
     pub(crate) probe_nonce: Option<u64>,
@@ -234,17 +235,6 @@ pub(crate) enum Restart {
     Repeat,
     /// With everything we offer again: silence was taken for a legacy peer, and an answer came after all.
     Extended,
-}
-
-/// TCNTLs that are due or unconfirmed (§1.7, §2.5).
-#[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Renegotiation {
-    /// A TCNTL must go out.
-    pub(crate) due: bool,
-    /// It carries SREQ and is repeated until answered.
-    pub(crate) confirm: bool,
-    /// The sync of the unanswered one.
-    pub(crate) open: Option<u32>,
 }
 
 impl Context {

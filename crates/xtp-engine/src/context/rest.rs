@@ -135,8 +135,8 @@ impl Context {
             && self.path_queue.is_empty()
             && self.learned_token.is_none()
             && self.learned_refusal.is_none()
-            && !self.renegotiation.due
-            && self.renegotiation.open.is_none()
+            && !self.renegotiation.is_due()
+            && !self.renegotiation.is_open()
     }
 
     /// What only a context that is whole knows.
@@ -146,7 +146,7 @@ impl Context {
             && self.cached.is_none()
             && !self.half_open
             && !self.backlog.is_some_and(Backlogged::has_place)
-            && !self.renegotiation.confirm
+            && !self.renegotiation.asks()
     }
 
     /// An initiator that waits to be proved asks again in a second (§3.7.3): until then there is nothing to do for it.

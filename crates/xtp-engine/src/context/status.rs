@@ -31,7 +31,7 @@ impl Context {
     pub(super) fn tcntl_is_due(&self) -> bool {
         let ending = !self.reader.state.is_open() && !self.writer.state.is_open();
         let exchange = self.role == Role::Responder && self.pattern.lasting && !self.peer_has_key && !ending;
-        exchange || self.renegotiation.due
+        exchange || self.renegotiation.is_due()
     }
 
     /// Octets of the control packet that would answer now, at most.
@@ -70,7 +70,7 @@ impl Context {
         // The key goes with every answer until the peer uses it (§2.1); what we say by ourselves stays plain (L10).
         let due = match cause {
             Cause::Asked => self.tcntl_is_due(),
-            Cause::Own => self.renegotiation.due,
+            Cause::Own => self.renegotiation.is_due(),
             _ => false,
         };
         let tcntl = due && self.state.heard();
@@ -215,7 +215,7 @@ impl Context {
     /// TCNTL: key exchange and limits (§2.4.3, §2.5).
     pub(super) fn emit_tcntl(&mut self, extra: Options, env: &mut Env<'_>, out: &mut TransmitBatch) {
         let mut extra = extra;
-        if self.renegotiation.confirm {
+        if self.renegotiation.asks() {
             extra |= Options::SREQ;
         }
         let (draft, control) = self.control_draft(Format::Tcntl, extra, None);
@@ -233,10 +233,7 @@ impl Context {
             },
             &[],
         );
-        if self.renegotiation.confirm {
-            self.renegotiation.open = Some(draft.sync);
-        }
-        self.renegotiation.due = false;
+        self.renegotiation.left(draft.sync);
         self.window_went_with_terms();
         self.account_control(&draft, env);
     }

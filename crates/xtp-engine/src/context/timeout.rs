@@ -262,7 +262,7 @@ impl Context {
 
     /// Line 3, nothing unacknowledged.
     fn poll(&mut self, env: &mut Env<'_>, out: &mut TransmitBatch) {
-        if self.renegotiation.open.is_some() {
+        if self.renegotiation.is_open() {
             self.emit_tcntl(Options::SREQ, env, out);
             return;
         }

@@ -121,7 +121,7 @@ impl Context {
             || writer.requests.dreq().is_some()
             || writer.handshake.is_some()
             || writer.state.is_closing()
-            || self.renegotiation.open.is_some()
+            || self.renegotiation.is_open()
             || self.reader.state.end_is_pending()
     }
 
@@ -295,7 +295,7 @@ impl Context {
             || writer.handshake.is_some()
             || writer.state.is_told()
             || self.state == State::Opening
-            || self.renegotiation.open.is_some()
+            || self.renegotiation.is_open()
             || self.reader.state.end_is_pending()
             || self.polls()
     }

@@ -303,8 +303,7 @@ impl Context {
     /// A new limit for the peer's writer: TCNTL, confirmed if it lifts a stop (§1.7, §2.5).
     pub(crate) fn set_in_rate(&mut self, rate: Rate) {
         self.tuning.in_rate = rate;
-        self.renegotiation.due = self.state != State::Quiescent;
-        self.renegotiation.confirm = true;
+        self.renegotiation.limit_set(self.state != State::Quiescent);
     }
 
     pub(crate) fn set_out_rate(&mut self, rate: Rate, env: &Env<'_>) {
