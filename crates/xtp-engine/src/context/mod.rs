@@ -136,14 +136,14 @@ impl Env<'_> {
 /// All state of one endpoint of an association.
 pub(crate) struct Context {
     pub(crate) id: ContextId,
-    pub(crate) role: Role,
+    role: Role,
     pub(crate) state: State,
     /// Own key, 63 bits.
     pub(crate) key: u64,
     /// Key the peer wants to be addressed with; `None` at an initiator that has not learned it.
     pub(crate) peer_key: Option<u64>,
     /// Responder: a packet with our own key came in.
-    pub(crate) peer_has_key: bool,
+    peer_has_key: bool,
     /// Where it was accepted, if it was.
     pub(crate) backlog: Option<Backlogged>,
     pub(crate) pattern: Pattern,
@@ -152,19 +152,19 @@ pub(crate) struct Context {
     pub(crate) peer: Peer,
     /// Capabilities we offer, and those in force [D-54].
     pub(crate) offered: Caps,
-    pub(crate) in_force: Caps,
+    in_force: Caps,
     pub(crate) opening: Option<Opening>,
-    pub(crate) writer: SenderHalf,
-    pub(crate) reader: ReceiverHalf,
-    pub(crate) rtt: Rtt,
-    pub(crate) timers: Timers,
-    pub(crate) marks: Marks,
+    writer: SenderHalf,
+    reader: ReceiverHalf,
+    rtt: Rtt,
+    timers: Timers,
+    marks: Marks,
     pub(crate) stats: ContextStats,
     pub(crate) closed: Option<CloseReason>,
     /// The user gave the context back.
     pub(crate) released: bool,
     /// The unconfirmed response of §6.5, kept for replay: header and payload as sent.
-    pub(crate) cached: Option<bytes::Bytes>,
+    cached: Option<bytes::Bytes>,
     /// END came from the peer (shortens the tombstone's life).
     pub(crate) end_received: bool,
     /// Already on the engine's list of contexts to flush.
@@ -178,9 +178,9 @@ pub(crate) struct Context {
     /// Serial number of the association at this client (TLV 11), while it may be repeated.
     pub(crate) serial: Option<u64>,
     renegotiation: Renegotiation,
-    pub(crate) path_queue: path::PathQueue,
+    path_queue: path::PathQueue,
     /// Nonce of the size probe that is out.
-    pub(crate) probe_nonce: Option<u64>,
+    probe_nonce: Option<u64>,
     /// Token the peer may use for later FIRSTs (responder).
     pub(crate) source_token: Option<Token>,
     /// Token and clock the peer told us, for the engine's memory of peers.
@@ -188,7 +188,7 @@ pub(crate) struct Context {
     pub(crate) learned_refusal: Option<Box<AgeRefusal>>,
     doubt: Doubt,
     /// A forced close that has not been sent.
-    pub(crate) abort_pending: bool,
+    abort_pending: bool,
     /// Begin again under a new key (§2.7, §6.9).
     pub(crate) restart: Option<Restart>,
     /// Octets the user expects back: FIRST is padded accordingly (§7.3).
@@ -196,9 +196,9 @@ pub(crate) struct Context {
     /// The peer moved from one address to another: for the engine's index.
     pub(crate) moved: Option<Box<(core::net::SocketAddr, core::net::SocketAddr)>>,
     /// The allowance of §2.4.
-    pub(crate) initial: u64,
+    initial: u64,
     /// When it had its last turn.
-    pub(crate) touched: Time,
+    touched: Time,
     usage: Usage,
     /// After its last turn it was regular (`express`), and nothing went the long way since.
     pub(crate) regular: bool,

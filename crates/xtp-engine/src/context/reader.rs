@@ -48,41 +48,41 @@ pub(crate) struct PeerModes {
 pub(crate) const UNTOLD: (u64, u64) = (0, u64::MAX);
 
 /// The receiver half of a context.
-pub(crate) struct ReceiverHalf {
-    pub(crate) store: Reassembly,
-    pub(crate) assembly: Option<Box<Assembly>>,
+pub(super) struct ReceiverHalf {
+    pub(super) store: Reassembly,
+    pub(super) assembly: Option<Box<Assembly>>,
     /// Messages that were read and not received, where they are matched with receives.
-    pub(crate) held: Option<Box<Held>>,
-    pub(crate) credit: ReaderCredit,
-    pub(crate) growth: Growth,
+    pub(super) held: Option<Box<Held>>,
+    pub(super) credit: ReaderCredit,
+    pub(super) growth: Growth,
     /// What the peer's writer may have under way, if it wants to be told (§5.3.1).
-    pub(crate) window: Option<Box<ReceiverWindow>>,
+    pub(super) window: Option<Box<ReceiverWindow>>,
     /// One past the last octet granted (`rcv_alloc`).
-    pub(crate) alloc: u64,
+    pub(super) alloc: u64,
     /// Largest window ever granted (W of §2.9).
-    pub(crate) widest: u64,
-    pub(crate) start: u64,
-    pub(crate) state: ReceiverState,
-    pub(crate) newest: NewestPacket,
-    pub(crate) dreq: Option<PeerDreq>,
-    pub(crate) owed: Owed,
+    pub(super) widest: u64,
+    pub(super) start: u64,
+    pub(super) state: ReceiverState,
+    pub(super) newest: NewestPacket,
+    pub(super) dreq: Option<PeerDreq>,
+    pub(super) owed: Owed,
     /// rseq and alloc as last told to the peer, or [`UNTOLD`].
-    pub(crate) told: (u64, u64),
+    pub(super) told: (u64, u64),
     /// A window update is due without a request (§5.1).
-    pub(crate) update_due: bool,
-    pub(crate) modes: PeerModes,
-    pub(crate) error_control: ErrorControl,
-    pub(crate) wanted_error_control: ErrorControl,
-    pub(crate) nak: FastNak,
-    pub(crate) ecn: EcnCounter,
+    pub(super) update_due: bool,
+    pub(super) modes: PeerModes,
+    pub(super) error_control: ErrorControl,
+    pub(super) wanted_error_control: ErrorControl,
+    pub(super) nak: FastNak,
+    pub(super) ecn: EcnCounter,
     /// The user was told that something can be read and has not found the end of it.
-    pub(crate) announced: bool,
+    pub(super) announced: bool,
     /// Spans one control packet of ours may carry (TLV 10).
-    pub(crate) max_spans: usize,
+    pub(super) max_spans: usize,
     /// More ranges than a packet takes: the next status tells of the newest, not of the lowest.
-    pub(crate) newest_next: bool,
+    pub(super) newest_next: bool,
     /// The next answer asks in return, for a sample of the round trip.
-    pub(crate) asks_round_trip: bool,
+    pub(super) asks_round_trip: bool,
 }
 
 impl ReceiverHalf {

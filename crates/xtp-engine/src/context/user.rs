@@ -215,6 +215,21 @@ impl Context {
         }
     }
 
+    /// Everything below is acknowledged.
+    pub(crate) fn una(&self) -> u64 {
+        self.writer.una
+    }
+
+    /// One past the last octet written.
+    pub(crate) fn written_end(&self) -> u64 {
+        self.writer.queue.end()
+    }
+
+    /// A window update is due without a request (§5.1).
+    pub(crate) fn update_is_due(&self) -> bool {
+        self.reader.update_due
+    }
+
     pub(crate) fn readable(&self) -> u64 {
         self.reader.store.readable()
     }

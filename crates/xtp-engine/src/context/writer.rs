@@ -33,49 +33,49 @@ pub(crate) struct Within {
 }
 
 /// The sender half of a context.
-pub(crate) struct SenderHalf {
-    pub(crate) queue: SendQueue,
-    pub(crate) inflight: Inflight,
-    pub(crate) ring: SentRing,
-    pub(crate) una: u64,
-    pub(crate) nxt: u64,
-    pub(crate) credit: WriterCredit,
-    pub(crate) state: SenderState,
-    pub(crate) sync_out: u32,
-    pub(crate) first_sync: u32,
-    pub(crate) echo_max: u32,
-    pub(crate) requests: Requests,
-    pub(crate) gap: ReplyGap,
+pub(super) struct SenderHalf {
+    pub(super) queue: SendQueue,
+    pub(super) inflight: Inflight,
+    pub(super) ring: SentRing,
+    pub(super) una: u64,
+    pub(super) nxt: u64,
+    pub(super) credit: WriterCredit,
+    pub(super) state: SenderState,
+    pub(super) sync_out: u32,
+    pub(super) first_sync: u32,
+    pub(super) echo_max: u32,
+    pub(super) requests: Requests,
+    pub(super) gap: ReplyGap,
     /// Blocked since, why, and the alloc at which the request was made.
-    pub(crate) blocked: Option<(Blocked, Time, u64)>,
-    pub(crate) rates: RateLimits,
-    pub(crate) control: CongestionControl,
-    pub(crate) pacer: Pacer,
+    pub(super) blocked: Option<(Blocked, Time, u64)>,
+    pub(super) rates: RateLimits,
+    pub(super) control: CongestionControl,
+    pub(super) pacer: Pacer,
     /// What it may send of what all send to its peer's host, where some are more urgent than others.
-    pub(crate) share: Option<Box<super::share::Share>>,
+    pub(super) share: Option<Box<super::share::Share>>,
     /// The user waits for everything below (§3.5(f)).
-    pub(crate) wanted: Wanted,
+    pub(super) wanted: Wanted,
     /// Delivered to the peer's user, as far as we know.
-    pub(crate) delivered: u64,
+    pub(super) delivered: u64,
     /// NOERR writers keep no map: packets and octets since the last request.
-    pub(crate) unmapped_packets: u32,
+    pub(super) unmapped_packets: u32,
     /// Open synchronising handshake: its sync (`hs`).
-    pub(crate) handshake: Option<u32>,
+    pub(super) handshake: Option<u32>,
     /// The next judgement has threshold 0 (a handshake was completed).
-    pub(crate) forced_judgement: bool,
+    pub(super) forced_judgement: bool,
     /// Evidence of the last judgement, for LTIMER: echo, whether a packet threshold was to be reached, limit.
-    pub(crate) evidence: Option<(u32, bool, Within)>,
+    pub(super) evidence: Option<(u32, bool, Within)>,
     /// How far packets overtake each other, once something was lost or overtaken.
-    pub(crate) reordering: Option<Box<Reordering>>,
+    pub(super) reordering: Option<Box<Reordering>>,
     /// Largest data segment the peer takes.
-    pub(crate) max_data: u32,
+    pub(super) max_data: u32,
     /// `send` accepted less than offered.
-    pub(crate) wants_room: bool,
+    pub(super) wants_room: bool,
     /// An answer of the peer is as good as a report, by what was known when the last turn ended.
-    pub(crate) is_answered: bool,
-    pub(crate) ecn: xtp_core::control::ecn::EcnSender,
+    pub(super) is_answered: bool,
+    pub(super) ecn: xtp_core::control::ecn::EcnSender,
     /// Whether the oldest segment gets through (black hole, §5.5).
-    pub(crate) stuck: StuckSegment,
+    pub(super) stuck: StuckSegment,
 }
 
 /// What the user waits for and was not asked for yet: everything below, received or delivered. One of each, because

@@ -324,7 +324,7 @@ impl Engine {
         }
         self.command(now, id, |context, env| match at {
             MarkAt::Queued => {
-                let end = context.writer.queue.end();
+                let end = context.written_end();
                 context.mark(mark, end, what, true, env)
             }
             MarkAt::Offset(offset) => context.mark(mark, offset, what, false, env),

@@ -252,7 +252,7 @@ impl Engine {
     ) -> Option<Result<Read, Error>> {
         let (slot, context) = self.regular(now, id)?;
         let read = context.read(max);
-        let update_due = context.reader.update_due;
+        let update_due = context.update_is_due();
         // Those with something unread are parked only after another turn.
         if update_due || self.is_left_out(slot) {
             self.mark_dirty(slot);

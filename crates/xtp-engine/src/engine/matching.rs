@@ -135,7 +135,7 @@ impl Engine {
     ) -> Option<R> {
         if let Some((slot, context)) = self.regular(now, id) {
             let changed = change(context);
-            if context.reader.update_due || self.is_left_out(slot) {
+            if context.update_is_due() || self.is_left_out(slot) {
                 self.mark_dirty(slot);
             }
             return Some(changed);
@@ -176,7 +176,7 @@ impl Engine {
             }
         }
         context.note_delivery();
-        let more = context.reader.update_due || self.is_left_out(slot);
+        let more = context.update_is_due() || self.is_left_out(slot);
         if more {
             self.mark_dirty(slot);
         }

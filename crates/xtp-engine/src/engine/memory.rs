@@ -196,7 +196,7 @@ impl Engine {
         self.memory.note(slot, charge);
         let alive = self.contexts.alive();
         if let Some(context) = self.contexts.awake_mut(slot) {
-            let moved = context.moved() + acknowledged.saturating_sub(context.writer.una);
+            let moved = context.moved() + acknowledged.saturating_sub(context.una());
             context.set_share(self.memory.ration(context, alive, (0, moved)));
         }
     }

@@ -50,7 +50,7 @@ impl Engine {
 
     fn acknowledged_ahead(&self, context: &Context) -> u64 {
         let arrival = self.arrival_of(context.id);
-        arrival.map_or(0, |arrival| arrival.acknowledges() - context.writer.una)
+        arrival.map_or(0, |arrival| arrival.acknowledges() - context.una())
     }
 
     /// A packet of this association that is not accounted for yet, and that it has not answered.

@@ -157,7 +157,7 @@ impl Engine {
             "something else is left: {theirs:?} {tombstone:?}"
         );
         assert!(
-            rtt.is_none() || context.rtt.srtt() == rtt,
+            rtt.is_none() || context.stats_now().rtt == rtt,
             "another round trip is remembered"
         );
     }
