@@ -56,7 +56,7 @@ impl Context {
             && datagram.src == self.peer.addr;
         let in_order = reader.state.is_endless()
             && reader.window.is_none()
-            && reader.error_control == ErrorControl::Selective
+            && reader.error_control.in_force() == ErrorControl::Selective
             && header.seq == reader.store.next()
             && !reader.store.has_holes();
         let newest = reader.newest.is_before(header.sync)

@@ -96,7 +96,7 @@ impl Context {
         let (reader, writer) = (&self.reader, &self.writer);
         reader.state.is_endless()
             && reader.window.is_none()
-            && reader.error_control == reader.wanted_error_control
+            && reader.error_control.is_settled()
             && !reader.store.has_holes()
             && writer.state.is_open()
             && !writer.requests.edge_is_open()

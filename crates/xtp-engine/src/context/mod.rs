@@ -21,6 +21,7 @@ pub(crate) mod delivery;
 mod departures;
 mod doubt;
 mod emit;
+mod error_control;
 mod exchange;
 mod express;
 mod express_train;

@@ -3,6 +3,7 @@
 
 use super::black_hole::StuckSegment;
 use super::doubt::Doubt;
+use super::error_control::ReaderErrorControl;
 use super::fast_nak::FastNak;
 use super::marks::Marks;
 use super::modes::{Beginning, Pattern};
@@ -294,8 +295,7 @@ fn reader(parts: &Parts, now: Time, mut store: Reassembly) -> ReceiverHalf {
         update_due: false,
         asks_round_trip: false,
         modes: PeerModes::default(),
-        error_control: tuning.error_control,
-        wanted_error_control: tuning.error_control,
+        error_control: ReaderErrorControl::new(tuning.error_control),
         nak: FastNak::default(),
         ecn: EcnCounter::default(),
         // Whose messages are matched is told of them otherwise.

@@ -16,7 +16,7 @@ use super::share::Share;
 use super::writer::SenderHalf;
 use super::{Context, FirstFormat, Opening, Role, State};
 use crate::event::{ContextId, ListenerId};
-use crate::options::{Confirm, ErrorControl, Tuning};
+use crate::options::{Confirm, Tuning};
 use crate::stats::ContextStats;
 use std::sync::Arc;
 use xtp_congestion::{CongestionControl, Controller};
@@ -434,7 +434,6 @@ impl ReceiverHalf {
             update_due: _,
             modes,
             error_control,
-            wanted_error_control,
             nak,
             ecn,
             announced,
@@ -460,9 +459,7 @@ impl ReceiverHalf {
         });
         *told = known.unwrap_or(UNTOLD);
         walk_modes(fields, modes);
-        for control in [error_control, wanted_error_control] {
-            fields.choice(control, &[ErrorControl::Selective, ErrorControl::GoBackN]);
-        }
+        error_control.walk(fields);
         nak.walk(fields);
         ecn.walk(fields);
         fields.size(max_spans);

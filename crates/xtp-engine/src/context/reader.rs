@@ -1,5 +1,6 @@
 //! The receiver half: what came, what is missing, what was promised, what is owed.
 
+use super::error_control::ReaderErrorControl;
 use super::fast_nak::FastNak;
 use super::matched::Held;
 use super::newest::NewestPacket;
@@ -71,8 +72,7 @@ pub(super) struct ReceiverHalf {
     /// A window update is due without a request (§5.1).
     pub(super) update_due: bool,
     pub(super) modes: PeerModes,
-    pub(super) error_control: ErrorControl,
-    pub(super) wanted_error_control: ErrorControl,
+    pub(super) error_control: ReaderErrorControl,
     pub(super) nak: FastNak,
     pub(super) ecn: EcnCounter,
     /// The user was told that something can be read and has not found the end of it.
@@ -120,7 +120,7 @@ impl ReceiverHalf {
 
     /// Something is held beyond rseq, and is reported as spans.
     pub(crate) fn has_holes(&self) -> bool {
-        self.error_control == ErrorControl::Selective && self.store.has_holes()
+        self.error_control.in_force() == ErrorControl::Selective && self.store.has_holes()
     }
 
     /// A hole is to be reported without a question (FASTNAK).
@@ -129,7 +129,7 @@ impl ReceiverHalf {
             return false;
         }
         let next = self.store.next();
-        match self.error_control {
+        match self.error_control.in_force() {
             ErrorControl::GoBackN => self.nak.is_due(next, None, now),
             ErrorControl::Selective => {
                 self.store.has_holes() && self.nak.is_due(next, Some(self.newest.echo()), now)

@@ -365,7 +365,7 @@ impl Context {
             return;
         }
         let payload = self.kept(input, data.data);
-        let inserted = match self.reader.error_control {
+        let inserted = match self.reader.error_control.in_force() {
             crate::ErrorControl::Selective => self.reader.store.insert(header.seq, data.tag, payload, eom),
             crate::ErrorControl::GoBackN => {
                 let before = self.reader.store.next();

@@ -189,7 +189,7 @@ impl Context {
         let mut flags = XcntlFlags::empty();
         flags.set(
             XcntlFlags::GO_BACK_N,
-            self.reader.error_control == ErrorControl::GoBackN,
+            self.reader.error_control.in_force() == ErrorControl::GoBackN,
         );
         let silent = matches!(cause, Cause::Dreq(_) | Cause::Unasked);
         flags.set(XcntlFlags::DREQ_OR_UNSOLICITED, silent);

@@ -189,7 +189,8 @@ impl Context {
         if self.timers.get(Timer::Rate).is_some_and(|at| at <= env.now) {
             self.timers.stop(Timer::Rate);
         }
-        self.switch_error_control();
+        let reader = &mut self.reader;
+        reader.error_control.settle(reader.store.has_holes());
         self.idle_decay(env.now);
     }
 
@@ -226,13 +227,6 @@ impl Context {
         if periods > 0 {
             self.writer.control.on_idle(periods);
             self.timers.decayed(now);
-        }
-    }
-
-    /// Selective to go-back-N only when nothing is stored beyond rseq: no reneging (§4.4).
-    fn switch_error_control(&mut self) {
-        if self.reader.error_control != self.reader.wanted_error_control && !self.reader.store.has_holes() {
-            self.reader.error_control = self.reader.wanted_error_control;
         }
     }
 

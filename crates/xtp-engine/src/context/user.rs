@@ -309,10 +309,9 @@ impl Context {
     }
 
     pub(crate) fn set_error_control(&mut self, kind: ErrorControl) {
-        self.reader.wanted_error_control = kind;
-        if !self.reader.store.has_holes() {
-            self.reader.error_control = kind;
-        }
+        let reader = &mut self.reader;
+        reader.error_control.want(kind);
+        reader.error_control.settle(reader.store.has_holes());
     }
 
     /// A new limit for the peer's writer: TCNTL, confirmed if it lifts a stop (§1.7, §2.5).

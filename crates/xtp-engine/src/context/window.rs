@@ -55,7 +55,7 @@ impl Context {
             before,
             next: reader.store.next(),
             no_error: header.options.contains(Options::NOERR),
-            go_back_n: reader.error_control == ErrorControl::GoBackN,
+            go_back_n: reader.error_control.in_force() == ErrorControl::GoBackN,
             marked: input.ecn == Ecn::Ce,
             rtt: reader.growth.rtt(),
             capacity: reader.credit.capacity(),
