@@ -234,6 +234,11 @@ impl Context {
         self.reader.store.readable()
     }
 
+    /// Octets from the beginning of this end's stream that the peer acknowledged, without those beyond a hole.
+    pub(crate) fn confirmed(&self) -> u64 {
+        self.writer.una
+    }
+
     /// Whether a message can be read to its end, or the stream to its own.
     pub(crate) fn holds_message(&self) -> bool {
         self.reader.store.holds_message_end() || self.reader.is_complete()

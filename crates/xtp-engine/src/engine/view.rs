@@ -118,6 +118,11 @@ impl ContextView<'_> {
         self.look(Context::room)
     }
 
+    /// Octets of this end's stream, from its beginning on, that the peer's host has: what is acknowledged beyond a hole is not among them.
+    pub fn confirmed(&self) -> u64 {
+        self.look(Context::confirmed)
+    }
+
     /// Octets that can be read at once.
     pub fn readable(&self) -> u64 {
         match self.seen {

@@ -433,7 +433,7 @@ impl<M: Memory> Mesh<M> {
         let state = self.peers[number.0 as usize].lane_mut(lane);
         let view = driver.view().context(id).ok();
         if let Some(view) = view.filter(|_| counts && state.via == Some(id)) {
-            let notes: Vec<_> = state.out.confirm(view.stats().octets_acknowledged).collect();
+            let notes: Vec<_> = state.out.confirm(view.confirmed()).collect();
             self.confirmed(notes);
         }
     }
