@@ -103,7 +103,9 @@ impl Pair {
 fn say(choices: &mut Choices<'_>, stream: &mut BytesMut) {
     let small = |choices: &mut Choices<'_>| u64::from(choices.octet() % 8);
     let record = match choices.index(8) {
-        0 => Record::Start { serial: small(choices) },
+        0 => Record::Start {
+            serial: small(choices),
+        },
         1 => Record::Eager {
             length: choices.number() % 40_000,
             tag: small(choices),
@@ -166,9 +168,15 @@ fuzz_target!(|input: &[u8]| {
             }
             2 if receives < RECEIVES => {
                 receives += 1;
-                let from = if choices.index(2) == 0 { From::Any } else { From::Peer(liar) };
+                let from = if choices.index(2) == 0 {
+                    From::Any
+                } else {
+                    From::Peer(liar)
+                };
                 let tags = Tags::like(u64::from(choices.octet() % 8), u64::from(choices.octet()));
-                let _ = pair.mesh.receive(from, tags, vec![0; choices.index(256) * 100], receives);
+                let _ = pair
+                    .mesh
+                    .receive(from, tags, vec![0; choices.index(256) * 100], receives);
             }
             3 => {
                 let octets = vec![1; choices.index(256) * 100];
@@ -185,9 +193,13 @@ fuzz_target!(|input: &[u8]| {
         pair.run();
     }
     let (token, before) = (RECEIVES + 1, pair.ended.len());
-    let sent = pair.mesh.send(PeerNumber::OWN, u64::MAX, 0, Bytes::from_static(b"well"), 1_000);
+    let sent = pair
+        .mesh
+        .send(PeerNumber::OWN, u64::MAX, 0, Bytes::from_static(b"well"), 1_000);
     assert!(sent.is_ok());
-    let posted = pair.mesh.receive(PeerNumber::OWN, Tags::exact(u64::MAX), vec![0; 4], token);
+    let posted = pair
+        .mesh
+        .receive(PeerNumber::OWN, Tags::exact(u64::MAX), vec![0; 4], token);
     assert!(posted.is_ok());
     pair.run();
     // This receive has it, or one that was posted before for it.

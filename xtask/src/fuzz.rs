@@ -28,7 +28,7 @@ const HANG_SECONDS: u32 = 60;
 const MEMORY_MIB: u32 = 1_024;
 
 /// Inputs of a target in a fixed run, all parts together: about 20 s of one core.
-const RUNS: [(&str, u32); 10] = [
+const RUNS: [(&str, u32); 11] = [
     ("cli_input", 5_000_000),
     ("engine_exchange", 45_000),
     ("engine_first", 300_000),
@@ -36,6 +36,7 @@ const RUNS: [(&str, u32); 10] = [
     ("engine_reassembly", 230_000),
     ("engine_receive", 25_000),
     ("link_units", 6_000_000),
+    ("mesh_stream", 20_000),
     ("wire_groups", 12_000_000),
     ("wire_packet", 19_000_000),
     ("wire_shortcuts", 12_000_000),

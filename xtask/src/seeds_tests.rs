@@ -6,7 +6,7 @@ use super::*;
 fn words() {
     let all = parse(&[]).expect("nothing is needed").expect("no usage");
     assert_eq!((all.minutes, all.base), (10, None));
-    assert_eq!(all.classes, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(all.classes, [0, 1, 2, 3, 4, 5, 6]);
     let words = [
         "--class",
         "cast",
