@@ -102,8 +102,8 @@ impl<S: Copy + Ord, Id: Copy + Default + Ord, V> Posted<S, Id, V> {
     /// The receive posted first of those that a message with this tag from there matches.
     pub fn find(&self, from: &impl MessageOrigin<Source = S>, tag: Option<u64>) -> Option<(Id, &V)> {
         let bins = self.shapes.iter().filter_map(|shape| shape.bin(from, tag));
-        bins.filter_map(|bin| self.first_in(bin))
-            .min_by_key(|(id, _)| *id)
+        let first = bins.filter_map(|bin| self.first_in(bin));
+        first.min_by_key(|(id, _)| *id)
     }
 
     /// The same, taken out.

@@ -1,6 +1,7 @@
 //! Hosts on a bridge, and `xtp cast` on them.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,26 @@ pub(super) struct World {
 pub(super) struct Receiving {
     pub(super) process: Process,
     pub(super) place: PathBuf,
+}
+
+/// Octets of a file that are enough to tell that it comes.
+const SOME: u64 = 200_000;
+
+impl Receiving {
+    /// Waits until some of a file lies there, whatever its name is as long as it is not whole.
+    pub(super) fn wait_for_octets(&self) -> Result<(), String> {
+        let begin = Instant::now();
+        while begin.elapsed() < LONG {
+            let files = std::fs::read_dir(&self.place).map_err(|error| error.to_string())?;
+            // Of a file that is made in its length only what was written counts.
+            let written = |file: &std::fs::DirEntry| file.metadata().map_or(0, |data| data.blocks() * 512);
+            if files.flatten().any(|file| written(&file) >= SOME) {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Err("nothing came".to_owned())
+    }
 }
 
 impl World {
