@@ -251,3 +251,28 @@ fn what_one_that_leaves_has_said_on_any_association_is_taken_first() {
     got.sort_unstable();
     assert_eq!(got, (0..40).collect::<Vec<_>>());
 }
+
+#[test]
+fn octets_that_are_under_way_when_a_peer_leaves_still_come() {
+    let mut world = World::new(2);
+    world.rate = Some(100_000);
+    post(&mut world, 1, From::Any, 8, 0);
+    world.send(0, 1, 0, &0_u64.to_be_bytes(), 0);
+    world.run(SECOND);
+    post(&mut world, 1, From::Any, 300_000, 1);
+    world.send(0, 1, 0, &[&1_u64.to_be_bytes()[..], &[7; 250_000]].concat(), 1);
+    // Announced, pulled, and written: two milliseconds and a half of it are under way.
+    world.run(2 * MS);
+    assert!(world.hosts[1].done.len() == 1);
+    let (now, host) = (world.now, &mut world.hosts[0]);
+    host.mesh.leave(now, &mut host.driver);
+    world.run(SECOND);
+    assert_eq!(numbers(&world, 1), [0, 1]);
+    assert!(world.hosts[1].done.iter().any(|done| matches!(
+        done,
+        MeshCompletion::Lost {
+            reason: LossReason::Left,
+            ..
+        }
+    )));
+}
