@@ -248,8 +248,9 @@ fn bad_calls_are_told() {
 }
 
 #[test]
-fn a_thousand_peers_of_one_host_are_not_refused() {
-    const PEERS: u64 = 1_000;
+fn hundreds_of_peers_of_one_host_are_not_refused() {
+    // Each has two descriptors, of which a process may have 1 024 on many systems.
+    const PEERS: u64 = 300;
     let hub = endpoint();
     let there = hub.local_addr();
     let gathering = thread::spawn(move || -> Result<usize> {
