@@ -14,10 +14,10 @@ use xtp_engine::{ContextId, MarkId};
 /// Octets of pulled messages that are laid out before the association took those before.
 const AHEAD: u64 = 2 * CHUNK_LIMIT;
 
-/// Whom a record's confirmation concerns.
+/// The completion that a record's confirmation brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
-    /// Nobody: its program was told that it is sent.
+    /// None: the program was told before that the message is sent.
     Told,
     /// The program, by this token.
     Token(u64),

@@ -26,7 +26,7 @@ pub type MeshCompletion = xtp_mesh::MeshCompletion<Vec<u8>>;
 /// Messages among many peers.
 ///
 /// [`send`](Self::send) never waits: a message of at most 16 KiB leaves at once, a longer one is announced and goes when a receive for it is
-/// there, so that no message waits behind another one that nobody wants yet, and memory stays bounded on both sides. [`receive`](Self::receive) posts
+/// there, so that no message waits behind another one without a receive, and memory stays bounded on both sides. [`receive`](Self::receive) posts
 /// memory for a message from one peer or any, with a tag or one like it; a message goes to the receive posted first of those for it, and
 /// those of one peer are matched in the order in which they were sent. Ends of both come in one list ([`poll`](Self::poll),
 /// [`wait`](Self::wait)), by tokens that the program gives.

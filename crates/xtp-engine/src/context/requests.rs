@@ -1,4 +1,4 @@
-//! What a writer asked and nobody answered yet: SREQ by sync, EDGE by level, DREQ by place (§3.2, §3.5).
+//! Requests of the writer that are not answered yet: SREQ by sync, EDGE by level, DREQ by place (§3.2, §3.5).
 
 use smallvec::SmallVec;
 use xtp_core::fields::Fields;

@@ -523,7 +523,7 @@ impl<M: Memory> Mesh<M> {
                 self.drop_associations(now, driver, number, None);
                 self.lose(number, LossReason::Broken(fault));
             }
-            // A stranger's fault is nobody else's.
+            // An association of no session costs no session.
             _ => self.remove(now, driver, id),
         }
     }

@@ -294,7 +294,7 @@ impl<M: Memory> Mesh<M> {
             self.peers[peer.0 as usize].lane_mut(lane).retry_at = None;
             self.look_at(peer);
         }
-        // What comes in one turn is bounded: a peer that sends without end keeps nobody else waiting.
+        // What one association brings in a turn is bounded, so that a peer that sends without end does not delay the others.
         for id in core::mem::take(&mut self.readable) {
             self.read(now, driver, id);
         }

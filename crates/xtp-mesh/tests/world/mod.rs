@@ -105,7 +105,7 @@ impl World {
         }
     }
 
-    /// The program at a host is killed and begun again: nobody is told.
+    /// The program at a host is killed and begun again, without a packet that says so.
     pub(crate) fn restart(&mut self, number: usize) {
         self.hosts[number] = self.life(number);
     }

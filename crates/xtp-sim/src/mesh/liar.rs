@@ -67,7 +67,7 @@ impl Liar {
         self.machine.plan(Moment::MAX);
     }
 
-    /// A stream of which something is wrong, or nothing but that nobody asked for it.
+    /// A stream with faults, or one that answers to no association of the mesh.
     fn lie(&mut self) -> Bytes {
         let mut stream = BytesMut::new();
         let rng = &mut self.rng;

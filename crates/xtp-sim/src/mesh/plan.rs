@@ -12,7 +12,7 @@ pub(super) type Moment = u64;
 pub(super) const SECOND: Moment = 1_000_000_000;
 const MS: Moment = 1_000_000;
 
-/// A bit of the tags that liars use, and nobody else.
+/// A bit that is set in the tags of liars alone.
 pub(super) const LIARS: u64 = 1 << 40;
 
 /// A message to be sent.
