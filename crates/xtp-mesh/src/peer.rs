@@ -120,6 +120,10 @@ pub(crate) struct Peer<M> {
     pub(crate) own: u64,
     /// The same of the peer's.
     pub(crate) theirs: Option<u64>,
+    /// The last one of the peer's that is over: what names it may have been under way for long.
+    pub(crate) former: Option<u64>,
+    /// An association on which this session's records stood was opened to whichever life of the peer there was, and not answered.
+    pub(crate) was_open_to_any: bool,
     lanes: [LaneState; 2],
     backlog: VecDeque<Outbound>,
     pub(crate) allowance: Allowance,
@@ -145,6 +149,8 @@ impl<M> Peer<M> {
             address,
             own,
             theirs: None,
+            former: None,
+            was_open_to_any: false,
             lanes: [LaneState::new(), LaneState::new()],
             backlog: VecDeque::new(),
             allowance: Allowance::new(),
@@ -326,7 +332,9 @@ impl<M> Peer<M> {
         self.has_left = false;
         self.left_over.add(self.grant.waiting());
         (self.allowance, self.grant) = (Allowance::new(), Grant::new());
+        self.former = self.theirs.or(self.former);
         (self.own, self.theirs, self.silent) = (own, None, Duration::ZERO);
+        self.was_open_to_any = false;
         (tokens, unconfirmed)
     }
 }

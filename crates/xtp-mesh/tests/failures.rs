@@ -276,3 +276,138 @@ fn octets_that_are_under_way_when_a_peer_leaves_still_come() {
         }
     )));
 }
+
+fn reasons(world: &World, host: usize) -> Vec<LossReason> {
+    let lost = |done: &world::Done| match done {
+        MeshCompletion::Lost { reason, .. } => Some(*reason),
+        _ => None,
+    };
+    world.hosts[host].done.iter().filter_map(lost).collect()
+}
+
+#[test]
+fn what_was_opened_to_one_life_of_a_peer_and_read_by_another_breaks_no_rule() {
+    for pulled in [false, true] {
+        let mut world = World::new(2);
+        let long = [3; 40_000];
+        if pulled {
+            post(&mut world, 0, From::Any, long.len(), 1);
+        }
+        // Both open; what the first one says does not come through, and it learns of the other life meanwhile.
+        world.cut.insert((0, 1));
+        world.send(0, 1, 0, &long, 1);
+        world.send(0, 1, 0, &1_u64.to_be_bytes(), 2);
+        world.send(1, 0, 0, &long, 1);
+        world.run(SECOND / 2);
+        assert_eq!(world.hosts[0].mesh.unexpected().0, usize::from(!pulled));
+        world.restart(1);
+        world.cut.clear();
+        for token in 10..13 {
+            post(&mut world, 1, From::Any, long.len(), token);
+        }
+        world.run(10 * SECOND);
+        world.send(0, 1, 0, &9_u64.to_be_bytes(), 3);
+        world.run(10 * SECOND);
+        for host in [0, 1] {
+            let of = reasons(&world, host);
+            assert!(of.iter().all(|reason| *reason == LossReason::Restarted), "{of:?}");
+            assert!(of.len() <= 1, "{of:?}");
+        }
+        assert_eq!(numbers(&world, 1).last(), Some(&9));
+    }
+}
+
+/// Packets of 500 round trips after the first messages of these hosts, of which this many in a hundred are lost.
+fn packets_after(openers: &[usize], loss: u64) -> usize {
+    let mut world = World::new(2);
+    world.loss = loss;
+    for host in [0, 1] {
+        (0..502).for_each(|token| post(&mut world, host, From::Any, 8, token));
+    }
+    for host in openers {
+        world.send(*host, 1 - host, 0, &0_u64.to_be_bytes(), 0);
+    }
+    world.run(10 * SECOND);
+    world.loss = 0;
+    let sent = |world: &World| world.hosts[0].sent + world.hosts[1].sent;
+    let before = sent(&world);
+    for n in 1..=500_u64 {
+        for host in [0, 1] {
+            world.send(host, 1 - host, 0, &n.to_be_bytes(), n);
+            while numbers(&world, 1 - host).last() != Some(&n) {
+                world.run(MS / 10);
+            }
+        }
+    }
+    sent(&world) - before
+}
+
+#[test]
+fn two_that_open_at_once_use_one_association() {
+    let (one, both) = (packets_after(&[0], 0), packets_after(&[0, 1], 0));
+    assert!(both <= one + one / 50, "{both} packets where {one} are enough");
+    let (one, both) = (packets_after(&[0], 20), packets_after(&[0, 1], 20));
+    assert!(both <= one + one / 50, "{both} packets where {one} are enough");
+}
+
+fn leave(world: &mut World, host: usize) {
+    let (now, host) = (world.now, &mut world.hosts[host]);
+    host.mesh.leave(now, &mut host.driver);
+}
+
+#[test]
+fn what_was_sent_comes_although_its_sender_leaves_at_once() {
+    for loss in [0, 30] {
+        let mut world = World::new(2);
+        world.loss = loss;
+        for n in 0..20_u64 {
+            post(&mut world, 1, From::Any, 8, n);
+            world.send(0, 1, 0, &n.to_be_bytes(), n);
+        }
+        // No association is open yet.
+        leave(&mut world, 0);
+        assert!(!world.hosts[0].mesh.is_gone());
+        world.until(100 * SECOND, |world| world.hosts[0].mesh.is_gone());
+        assert_eq!(numbers(&world, 1), (0..20).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_session_that_is_over_does_not_begin_again_by_what_is_still_on_its_way() {
+    let mut world = World::new(2);
+    (0..4).for_each(|token| post(&mut world, 0, From::Any, 8, token));
+    // Both open; one of the two associations is not answered, for its packets are late. The other one has the lower session.
+    world.delays_opening = Some(1);
+    world.send(0, 1, 0, &1_u64.to_be_bytes(), 1);
+    world.send(1, 0, 0, &1_u64.to_be_bytes(), 1);
+    world.run(3 * SECOND);
+    assert_eq!(numbers(&world, 0), [1]);
+    leave(&mut world, 1);
+    world.run(3 * SECOND);
+    assert_eq!(reasons(&world, 0), [LossReason::Left]);
+    world.release_held();
+    world.run(3 * SECOND);
+    assert_eq!(numbers(&world, 0), [1]);
+    assert_eq!(reasons(&world, 0), [LossReason::Left]);
+}
+
+#[test]
+fn a_receive_ends_where_its_sender_left_and_was_killed_before_it_had_the_word() {
+    let mut world = World::new(2);
+    world.send(0, 1, 0, &[1; 50_000], 1);
+    world.run(SECOND);
+    // What leaves says still comes; what is said to it does not.
+    world.cut.insert((1, 0));
+    post(&mut world, 1, From::Any, 50_000, 1);
+    world.run(Duration::ZERO);
+    leave(&mut world, 0);
+    world.run(SECOND);
+    world.restart(0);
+    world.cut.clear();
+    world.run(30 * SECOND);
+    let done: Vec<_> = world.hosts[1].done.iter().map(shortly).collect();
+    assert!(
+        done.iter().any(|done| done.starts_with("received 1: Err")),
+        "{done:?}"
+    );
+}

@@ -21,7 +21,9 @@ impl Namespace {
         // An address under detection of duplicates is no source: packets of the first two seconds would leave from
         // another one than those after them.
         for interfaces in ["all", "default"] {
-            namespace.shell(&format!("echo 0 > /proc/sys/net/ipv6/conf/{interfaces}/accept_dad"))?;
+            namespace.shell(&format!(
+                "echo 0 > /proc/sys/net/ipv6/conf/{interfaces}/accept_dad"
+            ))?;
         }
         Ok(namespace)
     }

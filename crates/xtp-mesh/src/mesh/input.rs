@@ -114,6 +114,7 @@ impl<M: Memory> Mesh<M> {
             association.open = Open::Known;
             return Ok(Next::More);
         }
+        association.serial = serial;
         self.begin(id, number, record)
     }
 
@@ -174,10 +175,14 @@ impl<M: Memory> Mesh<M> {
 
     /// Octets of a record.
     fn take_payload(&mut self, id: ContextId, octets: Bytes, left: u64) -> Result<(), Fault> {
-        let Some((association, (number, _))) = joined(&mut self.associations, id) else {
+        let Some((association, (number, lane))) = joined(&mut self.associations, id) else {
             return Ok(());
         };
         let peer = &mut self.peers[number.0 as usize];
+        if peer.lane(lane).expected != Some(association.serial) {
+            // Another association has brought it meanwhile.
+            association.open = Open::Known;
+        }
         match &mut association.open {
             Open::Nothing | Open::Known => return Ok(()),
             Open::Eager { parts, .. } => parts.push(octets),

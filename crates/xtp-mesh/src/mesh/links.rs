@@ -62,6 +62,8 @@ pub(super) struct Association {
     pub(super) told: u64,
     /// The peer's session that it believed in; 0: none.
     believed: u64,
+    /// It carries its lane, or did: that begins once in a stream.
+    has_carried: bool,
     /// [`Record::Join`] is written behind the preface.
     has_joined_late: bool,
     /// The peer reads it: what its host acknowledges is confirmed. As long as it doubts, it may let go of it unread.
@@ -70,6 +72,8 @@ pub(super) struct Association {
     /// Octets that were read and not looked at.
     pub(super) rest: Bytes,
     pub(super) open: Open,
+    /// The serial of that record, unless it came before.
+    pub(super) serial: u64,
     /// A record that is not next: another association brings those before.
     pub(super) early: Option<(u64, Record)>,
     /// Nothing comes any more but what is here.
@@ -86,11 +90,13 @@ impl Association {
             stage: Stage::Fresh,
             told: 0,
             believed: 0,
+            has_carried: false,
             has_joined_late: false,
             counts: false,
             inbound: Inbound::new(),
             rest: Bytes::new(),
             open: Open::Nothing,
+            serial: 0,
             early: None,
             is_over: false,
             has_ended: false,
@@ -103,6 +109,16 @@ impl Association {
             true => (PREFACE + HEADER) as u64,
             false => PREFACE as u64,
         }
+    }
+
+    /// This end opened it, and has no answer.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.peer.is_some() && self.stage == Stage::Fresh
+    }
+
+    /// This end did not know a session of the peer's either: whichever life of it reads the records counts them.
+    pub(super) fn is_open_to_any(&self) -> bool {
+        self.is_unanswered() && self.believed == 0
     }
 
     /// Whose it is, and what it carries, if it belongs to a session.
@@ -124,12 +140,11 @@ impl<M: Memory> Mesh<M> {
         let of_it = |association: &&Association| {
             (association.peer, association.lane, association.stage)
                 == (Some(number), Some(lane), Stage::Joined)
+                && !association.has_carried
         };
         let mut all = self.associations.iter();
-        if let Some((id, association)) = all.find(|(_, association)| of_it(association)) {
-            let written = association.written();
-            self.peers[number.0 as usize].lane_mut(lane).carry(*id, written);
-            return;
+        if let Some((id, _)) = all.find(|(_, association)| of_it(association)) {
+            return self.carry(*id, number, lane);
         }
         let peer = &mut self.peers[number.0 as usize];
         let mut options = OpenOptions::new(self.options.service_number);
@@ -145,12 +160,20 @@ impl<M: Memory> Mesh<M> {
                 let mut association = Association::new(Some(number), Some(lane));
                 (association.told, association.believed) = (preface.session, preface.believed);
                 self.associations.insert(id, association);
-                let state = peer.lane_mut(lane);
-                state.carry(id, PREFACE as u64);
-                state.opened_at = now;
+                peer.lane_mut(lane).opened_at = now;
+                self.carry(id, number, lane);
             }
             // Too many are open: later perhaps not.
             Err(()) => self.pause(now, number, lane),
+        }
+    }
+
+    /// An association carries a lane from now on.
+    fn carry(&mut self, id: ContextId, number: PeerNumber, lane: Lane) {
+        if let Some(association) = self.associations.get_mut(&id) {
+            association.has_carried = true;
+            let written = association.written();
+            self.peers[number.0 as usize].lane_mut(lane).carry(id, written);
         }
     }
 
@@ -209,7 +232,10 @@ impl<M: Memory> Mesh<M> {
             return Ok(());
         }
         let peer = &self.peers[number.0 as usize];
-        let same = peer.theirs.is_none() || peer.theirs == Some(preface.session);
+        let same = match peer.theirs {
+            Some(theirs) => theirs == preface.session,
+            None => peer.former != Some(preface.session),
+        };
         let speaks_to_us = preface.believed == 0 || preface.believed == peer.own;
         if !speaks_to_us || (told != 0 && told != peer.own) {
             return self.turn_back(now, driver, id, number, preface.lane);
@@ -280,9 +306,10 @@ impl<M: Memory> Mesh<M> {
         preface: Preface,
     ) -> Result<(), Fault> {
         let before = self.peers[number.0 as usize].theirs;
-        if before != Some(preface.session) {
-            // Its own peer is not known yet: it stays.
-            self.adopt(now, driver, number, preface.session, Some(id));
+        if before != Some(preface.session) && !self.adopt(now, driver, number, preface.session, Some(id)) {
+            self.drop_association(now, driver, id);
+            self.look_at(number);
+            return Ok(());
         }
         let peer = &mut self.peers[number.0 as usize];
         peer.silent = Duration::ZERO;
@@ -311,18 +338,32 @@ impl<M: Memory> Mesh<M> {
         association.stage = Stage::Joined;
         if association.told == 0 {
             association.told = own.session;
-            write_preface(now, driver, id, &own).map_err(|()| Fault::Preface)?;
+            // It fails where the peer has ended the association, which an event tells.
+            let _ = write_preface(now, driver, id, &own);
         }
-        let written = association.written();
-        let state = self.peers[number.0 as usize].lane_mut(preface.lane);
-        if state.via.is_none() {
-            state.carry(id, written);
+        if !association.has_carried && self.should_carry(number, &preface) {
+            self.carry(id, number, preface.lane);
         }
         self.look_at(number);
         Ok(())
     }
 
-    /// The peer's session is this one from now on. If it had another one that is over, with all its associations.
+    /// Whether an association that joins carries its lane from now on. Of two that were opened at the same time both ends choose the same:
+    /// one that is used both ways needs half the packets.
+    fn should_carry(&self, number: PeerNumber, preface: &Preface) -> bool {
+        let peer = &self.peers[number.0 as usize];
+        let is_open_to_any = |via| {
+            let association: Option<&Association> = self.associations.get(&via);
+            association.is_some_and(Association::is_open_to_any)
+        };
+        match peer.lane(preface.lane).via {
+            None => true,
+            Some(via) => preface.session < peer.own && is_open_to_any(via),
+        }
+    }
+
+    /// The peer's session is this one from now on. If it had another one that is over, with all its associations but `by`. False if
+    /// this end begins anew, too: then that one is of no use either.
     fn adopt(
         &mut self,
         now: Time,
@@ -330,21 +371,34 @@ impl<M: Memory> Mesh<M> {
         number: PeerNumber,
         session: u64,
         by: Option<ContextId>,
-    ) {
+    ) -> bool {
+        let mut own_goes_on = true;
         if self.peers[number.0 as usize]
             .theirs
             .is_some_and(|theirs| theirs != session)
         {
             let own = self.peers[number.0 as usize].own;
-            self.drop_associations(now, driver, number, by);
+            // The life of the peer that begins may have counted records that are given up now: a gap to it.
+            own_goes_on = !self.is_open_to_any(number);
+            self.drop_associations(now, driver, number, by.filter(|_| own_goes_on));
             self.lose(number, LossReason::Restarted);
             // Only the peer begins anew: it may have been told of this end's session.
-            self.peers[number.0 as usize].own = own;
+            if own_goes_on {
+                self.peers[number.0 as usize].own = own;
+            }
         }
         let peer = &mut self.peers[number.0 as usize];
         if peer.theirs.is_none() && peer.begin(session) {
             self.receives.forget_all(number);
         }
+        own_goes_on
+    }
+
+    /// Whether records of this session stand, or stood, where another life of the peer could count them.
+    fn is_open_to_any(&self, number: PeerNumber) -> bool {
+        let mut all = self.associations.values();
+        self.peers[number.0 as usize].was_open_to_any
+            || all.any(|association| association.peer == Some(number) && association.is_open_to_any())
     }
 
     /// A mark was reached.
@@ -396,8 +450,11 @@ impl<M: Memory> Mesh<M> {
 
     /// Nothing comes on this association any more. It is let go of once the peer's host has what was written to it, or can not have it.
     pub(super) fn finish(&mut self, now: Time, driver: &mut Driver, id: ContextId) {
-        let joined = self.associations.get(&id).and_then(Association::joined);
-        if let Some((number, lane)) = joined {
+        let found = self
+            .associations
+            .get(&id)
+            .filter(|association| !association.is_over);
+        if let Some((number, lane)) = found.and_then(Association::joined) {
             self.confirm_acknowledged(driver, id, number, lane);
             let state = self.peers[number.0 as usize].lane_mut(lane);
             if state.via == Some(id) && state.out.is_written_and_unconfirmed() {
@@ -460,6 +517,7 @@ impl<M: Memory> Mesh<M> {
         let (Some(number), Some(lane)) = (association.peer, association.lane) else {
             return;
         };
+        self.peers[number.0 as usize].was_open_to_any |= association.is_open_to_any();
         if self.peers[number.0 as usize].has_left {
             self.peers[number.0 as usize].lane_mut(lane).leave(id);
             self.take_leave(now, driver, number);
@@ -493,6 +551,9 @@ impl<M: Memory> Mesh<M> {
     /// Whether an association is needed for a lane: something is to be said, or to come from this peer.
     pub(super) fn wants(&self, number: PeerNumber, lane: Lane) -> bool {
         let peer = &self.peers[number.0 as usize];
+        if self.is_leaving {
+            return peer.lane(lane).out.unconfirmed() > 0;
+        }
         peer.wants(lane) || (lane == Lane::Express && self.receives.waits_for(number))
     }
 
@@ -551,14 +612,16 @@ impl<M: Memory> Mesh<M> {
     }
 
     /// Aborts an association, which carries its lane no more.
-    fn drop_association(&mut self, now: Time, driver: &mut Driver, id: ContextId) {
+    pub(super) fn drop_association(&mut self, now: Time, driver: &mut Driver, id: ContextId) {
         let Some(association) = self.associations.remove(&id) else {
             return;
         };
         let _ = driver.command().abort(now, id);
         driver.release(now, id);
         if let Some((number, lane)) = association.peer.zip(association.lane) {
-            self.peers[number.0 as usize].lane_mut(lane).leave(id);
+            let peer = &mut self.peers[number.0 as usize];
+            peer.was_open_to_any |= association.is_open_to_any();
+            peer.lane_mut(lane).leave(id);
         }
     }
 }

@@ -329,7 +329,7 @@ impl<M: Memory> Mesh<M> {
         };
         let words = [octets as u64, (octets >> 64) as u64, address.port().into()];
         let fold = |sum: u64, word: u64| scramble(sum ^ word);
-        words.into_iter().fold(!self.seed, fold).max(1)
+        words.into_iter().fold(scramble(!self.seed), fold).max(1)
     }
 
     /// A peer has records to write, or is to be connected to.

@@ -1,6 +1,7 @@
 //! Records on their way into associations, and what becomes of them.
 
 use super::Mesh;
+use super::links::Association;
 use crate::memory::Memory;
 use crate::message::{MeshCompletion, PeerNumber};
 use crate::peer::Note;
@@ -23,10 +24,13 @@ impl<M: Memory> Mesh<M> {
     }
 
     fn write(&mut self, now: Time, driver: &mut Driver, number: PeerNumber, lane: Lane) {
-        let is_wanted = self.wants(number, lane) && !self.is_leaving;
+        let is_wanted = self.wants(number, lane);
         let state = self.peers[number.0 as usize].lane(lane);
         if state.via.is_none() && is_wanted && state.retry_at.is_none() {
             self.connect(now, driver, number, lane);
+        }
+        if self.holds(number, lane) {
+            return;
         }
         loop {
             let state = self.peers[number.0 as usize].lane_mut(lane);
@@ -58,6 +62,15 @@ impl<M: Memory> Mesh<M> {
         }
     }
 
+    /// Whether records wait for an answer: the session of the peer is known, and another life of it could read this association, to
+    /// which what is said about this one's messages means nothing.
+    fn holds(&self, number: PeerNumber, lane: Lane) -> bool {
+        let peer = &self.peers[number.0 as usize];
+        let via = peer.lane(lane).via.filter(|_| peer.theirs.is_some());
+        let association = via.and_then(|id| self.associations.get(&id));
+        association.is_some_and(Association::is_open_to_any)
+    }
+
     /// A word is asked for when the peer's host has what was written: of long messages, whose programs wait for it, and of so many
     /// short ones that they take memory.
     fn ask(&mut self, now: Time, driver: &mut Driver, number: PeerNumber, lane: Lane, id: ContextId) {
@@ -72,7 +85,7 @@ impl<M: Memory> Mesh<M> {
         let end = state.out.end();
         let at = match lane {
             Lane::Bulk => MarkAt::Queued,
-            Lane::Express if end - state.asked >= KEPT => MarkAt::Offset(end),
+            Lane::Express if end - state.asked >= KEPT || self.is_leaving => MarkAt::Offset(end),
             Lane::Express => return,
         };
         state.asked = end;

@@ -1,46 +1,62 @@
 //! A mesh that leaves: what it said is confirmed first.
 
 use super::Mesh;
+use super::links::Association;
 use crate::memory::Memory;
+use crate::message::PeerNumber;
+use crate::peer::Peer;
+use crate::record::Lane;
 use xtp_core::Time;
 use xtp_engine::{Confirm, ContextId, Driver, Event, MarkAt};
 
 impl<M: Memory> Mesh<M> {
-    /// The program leaves: nothing more is to be sent or received. Messages that were told as sent still go to their peers; each peer is
-    /// told that this one has left, and [`is_gone`](Self::is_gone) when all have confirmed it or ended otherwise.
+    /// The program leaves: nothing more is to be sent or received. Messages that were told as sent still go to their peers, for as long
+    /// as these are tried; each peer is then told that this one has left, and [`is_gone`](Self::is_gone) when all have confirmed that or ended
+    /// otherwise.
     pub fn leave(&mut self, now: Time, driver: &mut Driver) {
         if !core::mem::replace(&mut self.is_leaving, true) {
             let _ = driver.command().unlisten(self.listener);
+            // A word is asked for of what is not confirmed.
+            for peer in 1..self.peers.len() {
+                self.look_at(PeerNumber(peer as u32));
+            }
             self.part(now, driver);
         }
     }
 
     /// Whether nothing of the mesh is left, once it [leaves](Self::leave).
     pub fn is_gone(&self) -> bool {
-        self.is_leaving && self.associations.is_empty() && self.parting.is_empty()
+        let says = |peer: &Peer<M>| {
+            Lane::ALL
+                .iter()
+                .any(|lane| peer.lane(*lane).out.unconfirmed() > 0)
+        };
+        self.is_leaving
+            && self.associations.is_empty()
+            && self.parting.is_empty()
+            && !self.peers.iter().any(says)
     }
 
-    /// Lets go of associations with nothing more to write.
+    /// Lets go of associations whose lanes have nothing more to say that is not confirmed.
     pub(super) fn part(&mut self, now: Time, driver: &mut Driver) {
         if !self.is_leaving {
             return;
         }
-        let writes = |id: &ContextId| {
-            let association = self.associations.get(id);
-            association
-                .and_then(|found| found.peer.zip(found.lane))
-                .is_some_and(|(number, lane)| {
-                    let state = self.peers[number.0 as usize].lane(lane);
-                    state.via == Some(*id) && state.out.has_octets()
-                })
+        let speaks = |association: &Association| {
+            let place = association.peer.zip(association.lane);
+            place.is_some_and(|(number, lane)| self.peers[number.0 as usize].lane(lane).out.unconfirmed() > 0)
         };
-        let idle: Vec<ContextId> = self
+        let idle = self
             .associations
-            .keys()
-            .filter(|id| !writes(id))
-            .copied()
-            .collect();
+            .iter()
+            .filter(|(_, association)| !speaks(association));
+        let idle: Vec<ContextId> = idle.map(|(id, _)| *id).collect();
         for id in idle {
+            if self.associations.get(&id).is_some_and(Association::is_unanswered) {
+                // Its peer has everything by another one; it must not find this one later.
+                self.drop_association(now, driver, id);
+                continue;
+            }
             self.associations.remove(&id);
             let engine = driver.command();
             let closed = engine.close_writer(now, id);

@@ -47,6 +47,9 @@ pub(crate) struct World {
     /// By arrival; a number keeps what arrives together in order.
     flying: BTreeMap<(Time, u64), (SocketAddr, SocketAddr, Vec<u8>)>,
     count: u64,
+    /// What this host opens without knowing the session of its peer is late.
+    pub(crate) delays_opening: Option<usize>,
+    held: Vec<(SocketAddr, SocketAddr, Vec<u8>)>,
     /// Datagrams of a hundred that are lost.
     pub(crate) loss: u64,
     /// Pairs of hosts between which nothing comes through, by direction.
@@ -74,6 +77,8 @@ impl World {
             lives: 0,
             flying: BTreeMap::new(),
             count: 0,
+            delays_opening: None,
+            held: Vec::new(),
             loss: 0,
             cut: BTreeSet::new(),
             draw: 1,
@@ -108,6 +113,15 @@ impl World {
     /// The program at a host is killed and begun again, without a packet that says so.
     pub(crate) fn restart(&mut self, number: usize) {
         self.hosts[number] = self.life(number);
+    }
+
+    /// What was held arrives.
+    pub(crate) fn release_held(&mut self) {
+        self.delays_opening = None;
+        for flying in core::mem::take(&mut self.held) {
+            self.count += 1;
+            self.flying.insert((self.now, self.count), flying);
+        }
     }
 
     pub(crate) fn peer(&mut self, host: usize, other: usize) -> PeerNumber {
@@ -228,6 +242,10 @@ impl World {
             if is_cut || octets.len() > 1_472 || (self.draw >> 33) % 100 < self.loss {
                 continue;
             }
+            if self.delays_opening == Some(number) && opens_to_any(&octets) {
+                self.held.push((src, dst, octets));
+                continue;
+            }
             let mut leaves = now;
             if let Some(rate) = self.rate {
                 let free = self.free.entry(number).or_insert(now);
@@ -242,6 +260,12 @@ impl World {
                 .insert((leaves + DELAY, self.count), (src, dst, octets));
         }
     }
+}
+
+/// Whether there is a preface in a packet that believes no session.
+fn opens_to_any(octets: &[u8]) -> bool {
+    let mut places = octets.windows(32).filter(|place| place.starts_with(b"XTPM"));
+    places.any(|preface| preface[16..24] == [0; 8])
 }
 
 impl Host {

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use xtp_mesh::MeshCompletion;
+use xtp_mesh::{LossReason, MeshCompletion};
 
-use super::plan::{MeshPlan, Moment};
+use super::plan::{MeshPlan, Mishap, Moment};
 use super::world::Done;
 
 /// Ends of messages and receives.
@@ -37,6 +37,10 @@ pub(super) struct Oracle {
     broken: BTreeSet<(usize, usize)>,
     /// Hosts whose programs were killed: what is not confirmed goes to the next one again.
     killed: BTreeSet<usize>,
+    /// Hosts whose programs leave, or left, in order.
+    leaving: BTreeSet<usize>,
+    /// Messages that come although their sender leaves.
+    promised: BTreeSet<usize>,
     pub(super) octets: u64,
     pub(super) losses: u64,
 }
@@ -52,6 +56,8 @@ impl Oracle {
             post_order: Vec::new(),
             broken: BTreeSet::new(),
             killed: BTreeSet::new(),
+            leaving: BTreeSet::new(),
+            promised: BTreeSet::new(),
             octets: 0,
             losses: 0,
         }
@@ -79,6 +85,15 @@ impl Oracle {
 
     /// The program of a host is gone, and what it waited for.
     pub(super) fn killed(&mut self, host: usize) {
+        self.lose_open(host);
+        let ends = |number: usize| [self.plan.sends[number].from, self.plan.sends[number].to];
+        self.promised.retain(|number| !ends(*number).contains(&host));
+        (0..self.plan.hosts).for_each(|other| self.broke(host, other));
+        self.killed.insert(host);
+    }
+
+    /// A host waits for nothing more.
+    fn lose_open(&mut self, host: usize) {
         for (number, send) in self.plan.sends.iter().enumerate() {
             if send.from == host && self.sends[number] == End::Open {
                 self.sends[number] = End::Lost;
@@ -89,7 +104,27 @@ impl Oracle {
                 self.receives[number] = End::Lost;
             }
         }
-        (0..self.plan.hosts).for_each(|other| self.broke(host, other));
+    }
+
+    /// The program of a host leaves: the others may be told so, and get what it was told is sent, if nothing else happens to them.
+    pub(super) fn leaves(&mut self, host: usize) {
+        self.leaving.insert(host);
+        let is_alone = |host: usize| {
+            let mut mishaps = self.plan.mishaps.iter().filter(|mishap| mishap.host == host);
+            mishaps.next().is_none_or(|first| first.what == Mishap::Leaves) && mishaps.next().is_none()
+        };
+        for (number, send) in self.plan.sends.iter().enumerate() {
+            let was_told = matches!(self.sends[number], End::Done(_));
+            let is_first = !self.leaving.contains(&send.to);
+            if send.from == host && was_told && is_first && is_alone(host) && is_alone(send.to) {
+                self.promised.insert(number);
+            }
+        }
+    }
+
+    /// A program that left is not there any more.
+    pub(super) fn gone(&mut self, host: usize) {
+        self.lose_open(host);
         self.killed.insert(host);
     }
 
@@ -163,7 +198,9 @@ impl Oracle {
                 // Peers have the numbers of hosts, one higher; the liar is lost as often as it likes.
                 let other = peer.as_u32() as usize - 1;
                 if other < self.plan.hosts {
-                    if !self.broken.contains(&(host, other)) {
+                    let kept_rules = !matches!(reason, LossReason::Broken(_));
+                    let has_left = self.leaving.contains(&other);
+                    if !(self.broken.contains(&(host, other)) || has_left) || !kept_rules {
                         return Err(format!(
                             "host {host} lost host {other}, which did nothing: {reason}"
                         ));
@@ -213,7 +250,9 @@ impl Oracle {
 
     fn is_broken(&self, message: usize) -> bool {
         let send = &self.plan.sends[message];
-        self.broken.contains(&(send.from, send.to))
+        let has_left = self.leaving.contains(&send.to);
+        let is_broken = self.broken.contains(&(send.from, send.to)) && !self.promised.contains(&message);
+        is_broken || has_left
     }
 
     /// A message that was sent and a receive for it that both wait.

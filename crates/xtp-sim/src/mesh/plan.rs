@@ -51,6 +51,8 @@ pub(super) enum Mishap {
     CutIn,
     /// Its program is killed, and begun again at the end.
     Killed,
+    /// Its program leaves in order, and is begun again at the end.
+    Leaves,
 }
 
 /// A mishap of a host.
@@ -138,6 +140,7 @@ impl MeshPlan {
                 Mishap::CutOut,
                 Mishap::CutIn,
                 Mishap::Killed,
+                Mishap::Leaves,
             ]);
             let at = rng.range(0, 6 * SECOND);
             let longest = rng.pick(&[SECOND, 30 * SECOND, 200 * SECOND]);

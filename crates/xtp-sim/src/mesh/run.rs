@@ -28,6 +28,7 @@ pub(crate) fn run_plan(plan: &MeshPlan, seed: u64) -> SeedReport {
             Mishap::Pause => "mesh: host paused",
             Mishap::CutOut | Mishap::CutIn => "mesh: path broken",
             Mishap::Killed => "mesh: program killed",
+            Mishap::Leaves => "mesh: program leaves",
         }));
     if plan.liar {
         report.faults.insert("mesh: a liar");

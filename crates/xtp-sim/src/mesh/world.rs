@@ -30,6 +30,8 @@ struct Host {
     kills: u32,
     cuts_out: u32,
     cuts_in: u32,
+    /// Its program leaves.
+    leaves: bool,
     /// Posted receives by number.
     posted: BTreeMap<usize, ReceiveId>,
 }
@@ -88,6 +90,7 @@ impl MeshWorld {
                 kills: 0,
                 cuts_out: 0,
                 cuts_in: 0,
+                leaves: false,
                 posted: BTreeMap::new(),
             });
         }
@@ -212,7 +215,7 @@ impl MeshWorld {
                 continue;
             };
             match (self.hosts.get_mut(host), &mut self.liar) {
-                (Some(host), _) if host.cuts_in > 0 || host.kills > 0 => {}
+                (Some(host), _) if host.cuts_in > 0 || host.mesh.is_none() => {}
                 (Some(host), _) => _ = host.machine.deliver(datagram),
                 (None, Some(liar)) => liar.deliver(datagram),
                 (None, None) => {}
@@ -245,6 +248,12 @@ impl MeshWorld {
                 self.failure.get_or_insert(what);
             }
         }
+        if mesh.is_gone() {
+            // What left last still travels.
+            host.end();
+            self.oracle.gone(number);
+            return self.send(number, left);
+        }
         let (_, held) = mesh.unexpected();
         if held > (64 << 10) * (self.plan.hosts as u64 + 1) + self.oracle.own_octets(number) {
             self.failure.get_or_insert(format!(
@@ -256,9 +265,14 @@ impl MeshWorld {
             false => mesh.deadline().map_or(Moment::MAX, Time::as_nanos),
         };
         host.machine.plan(user);
-        if host.cuts_out == 0 {
+        self.send(number, left);
+    }
+
+    /// What left a host goes on its way.
+    fn send(&mut self, number: usize, left: Vec<Travelling>) {
+        if self.hosts[number].cuts_out == 0 {
             for datagram in left {
-                self.bridge.send(now, number, datagram);
+                self.bridge.send(self.now, number, datagram);
             }
         }
     }
@@ -271,7 +285,8 @@ impl MeshWorld {
                 let peer = peer_number(from, to);
                 let octets = Bytes::from(self.oracle.content(number));
                 let tag = send.tag;
-                let Some(mesh) = &mut self.hosts[from].mesh else {
+                let host = &mut self.hosts[from];
+                let Some(mesh) = host.mesh.as_mut().filter(|_| !host.leaves) else {
                     return;
                 };
                 self.oracle.sent(number);
@@ -301,7 +316,9 @@ impl MeshWorld {
     fn post(&mut self, number: usize) {
         let receive = self.plan.receives[number].clone();
         let host = &mut self.hosts[receive.host];
-        let Some(mesh) = &mut host.mesh else { return };
+        let Some(mesh) = host.mesh.as_mut().filter(|_| !host.leaves) else {
+            return;
+        };
         let from = match receive.from {
             None => From::Any,
             Some(other) if other == receive.host => From::Peer(PeerNumber::OWN),
@@ -329,9 +346,18 @@ impl MeshWorld {
             Mishap::CutIn => host.cuts_in += 1,
             Mishap::Killed => {
                 host.kills += 1;
-                host.mesh = None;
-                host.posted.clear();
+                host.end();
                 self.oracle.killed(mishap.host);
+            }
+            Mishap::Leaves => {
+                host.kills += 1;
+                let local = host.machine.local(self.now);
+                if let (false, Some(mesh)) = (host.leaves, &mut host.mesh) {
+                    mesh.leave(local, &mut host.machine.driver);
+                    host.leaves = true;
+                    self.oracle.leaves(mishap.host);
+                    self.wake(mishap.host);
+                }
             }
         }
     }
@@ -343,9 +369,13 @@ impl MeshWorld {
             Mishap::Pause => host.pauses -= 1,
             Mishap::CutOut => host.cuts_out -= 1,
             Mishap::CutIn => host.cuts_in -= 1,
-            Mishap::Killed => {
+            Mishap::Killed | Mishap::Leaves => {
                 host.kills -= 1;
                 if host.kills == 0 {
+                    if core::mem::take(&mut host.leaves) {
+                        host.end();
+                        self.oracle.killed(mishap.host);
+                    }
                     match self.life(mishap.host) {
                         Ok((machine, mesh)) => {
                             let host = &mut self.hosts[mishap.host];
@@ -366,6 +396,13 @@ impl MeshWorld {
 }
 
 impl Host {
+    /// Its program is there no more.
+    fn end(&mut self) {
+        self.mesh = None;
+        self.leaves = false;
+        self.posted.clear();
+    }
+
     fn runs(&self) -> bool {
         self.pauses == 0 && self.mesh.is_some()
     }
