@@ -4,7 +4,8 @@
 //! tasks. `phases`: neighbourhoods that change. With other than four ranks their number is part of the row's name
 //! (`stencil-2d-8`). Associations are kept (`xtp`, `tcp`; in `bag` `xtp-kept`), made for one message or call
 //! (`xtp-oneshot`, `tcp-per-message`; in `bag` `xtp`, whose tasks are transactions), or made when first needed
-//! (`phases`): then `xtp` and `tcp-per-phase` end them with the phase, `xtp-kept` and `tcp` keep them for ever.
+//! (`phases`): then `xtp` and `tcp-per-phase` end them with the phase, `xtp-kept` and `tcp` keep them for ever. `xtp-mesh`: messages of
+//! `xtp::mesh`.
 //!
 //! `p50_us` and `p99_us` are those of the slowest rank: of an iteration, of all phases once, of a request for a task.
 //! `ops_per_s` are messages, of `bag` tasks. Packets and system calls are counted per message, of `bag` per task.

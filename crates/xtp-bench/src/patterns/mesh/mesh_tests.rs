@@ -6,7 +6,7 @@ use crate::plan::Experiment;
 #[test]
 fn every_pattern_has_both_transports_kept_and_not() {
     for experiment in [Experiment::Stencil, Experiment::Bag, Experiment::Phases] {
-        for transport in ["xtp", "tcp", "tcp-per-message"] {
+        for transport in ["xtp", "xtp-mesh", "tcp", "tcp-per-message"] {
             assert!(
                 manner(transport, experiment).is_some(),
                 "{transport} {experiment}"

@@ -10,6 +10,7 @@ use crate::patterns::message::{Link, Message};
 use crate::plan::Experiment;
 
 mod buffers;
+mod messages;
 mod tcp;
 mod xtp;
 
@@ -37,7 +38,9 @@ pub(crate) struct Manner {
 pub(crate) fn manner(transport: &str, experiment: Experiment) -> Option<Manner> {
     use Experiment::{Bag, Phases, Stencil};
     let (associations, by_phase) = match (transport, experiment) {
-        ("xtp" | "tcp", Stencil) | ("xtp-kept" | "tcp", Bag | Phases) => (Use::Link, false),
+        ("xtp" | "xtp-mesh" | "tcp", Stencil) | ("xtp-kept" | "xtp-mesh" | "tcp", Bag | Phases) => {
+            (Use::Link, false)
+        }
         ("xtp" | "tcp-per-phase", Phases) => (Use::Link, true),
         ("xtp-oneshot" | "tcp-per-message", Stencil | Phases) => (Use::Message, false),
         ("xtp" | "tcp-per-message", Bag) => (Use::Call, false),
@@ -83,7 +86,9 @@ pub(crate) fn open(job: &Job, console: &mut Console) -> Worked<(Box<dyn Mesh>, M
         let text = format!("{} has no '{}'", job.transport, job.experiment);
         return Err(Problem::new(text));
     };
-    let mesh: Box<dyn Mesh> = if job.transport.starts_with("xtp") {
+    let mesh: Box<dyn Mesh> = if job.transport == "xtp-mesh" {
+        Box::new(messages::MeshRank::open(job, console)?)
+    } else if job.transport.starts_with("xtp") {
         Box::new(xtp::XtpMesh::open(job, manner.associations, console)?)
     } else {
         Box::new(tcp::TcpMesh::open(job, manner.associations, console)?)

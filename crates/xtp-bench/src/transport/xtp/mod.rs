@@ -48,7 +48,12 @@ pub(super) static WRITE: Transport = Transport {
 /// Messages by a mesh.
 pub(super) static MESH: Transport = Transport {
     name: "xtp-mesh",
-    experiments: &[Experiment::Pingpong],
+    experiments: &[
+        Experiment::Pingpong,
+        Experiment::Stencil,
+        Experiment::Bag,
+        Experiment::Phases,
+    ],
     obstacle: always,
     work,
 };
