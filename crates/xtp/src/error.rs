@@ -134,6 +134,14 @@ pub enum Error {
         /// Octets allowed.
         limit: usize,
     },
+    /// A message could not be read to its end by its reader ([`Stream::message_reader`](crate::Stream::message_reader)).
+    #[error("the message breaks off {octets} octets into it: {reason}")]
+    BrokenMessage {
+        /// Octets of it that were read.
+        octets: u64,
+        /// What became of the rest.
+        reason: &'static str,
+    },
     /// A mesh refused the call.
     #[error("{0}")]
     Mesh(xtp_mesh::MeshError),
@@ -229,7 +237,7 @@ impl Error {
             Self::Closed(reason) | Self::CallerGone(reason) => kind_of_close(reason),
             Self::Incomplete { .. } => io::ErrorKind::UnexpectedEof,
             Self::Narrow { .. } => io::ErrorKind::HostUnreachable,
-            Self::MessageTooLong { .. } => io::ErrorKind::InvalidData,
+            Self::MessageTooLong { .. } | Self::BrokenMessage { .. } => io::ErrorKind::InvalidData,
             Self::Command(error) => kind_of_command(error),
             Self::Address { .. } | Self::Mesh(_) => io::ErrorKind::InvalidInput,
             Self::Group(reason) => kind_of_group(reason),

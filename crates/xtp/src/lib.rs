@@ -11,7 +11,7 @@
 //! | have a socket | [`Endpoint::client`], [`Endpoint::bind`] with [`Config::server`] |
 //! | send one thing | [`send_datagram`](Endpoint::send_datagram), [`send_message`](Endpoint::send_message), [`send_acknowledged`](Endpoint::send_acknowledged), [`call`](Endpoint::call) |
 //! | serve it | [`Endpoint::listen`], [`Listener::recv_message`], [`Incoming::respond`], [`Incoming::reject`] |
-//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::split`] |
+//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::message_reader`], [`Stream::split`] |
 //! | reach many | [`Endpoint::cast`], [`Endpoint::join`] |
 //! | receive by tag, in any order | [`Stream::post_receive`], [`Endpoint::post_receive`], [`PostedReceive`] |
 //! | wait for many | [`PollSet`], [`CompletionQueue`], the module `tokio` |
@@ -232,7 +232,7 @@ pub use resolve::resolve;
 pub use stats::EndpointStats;
 #[doc(hidden)]
 pub use stream::Retained;
-pub use stream::{Reader, Stream, Writer};
+pub use stream::{MessageReader, Reader, Stream, Writer};
 pub use subscription::Subscription;
 #[doc(hidden)]
 pub use xtp_engine::group::{BucketOptions, Cycle, Fec, Mode};

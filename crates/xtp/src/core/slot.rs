@@ -191,6 +191,16 @@ impl Slot {
         self.more.as_ref().map_or(0, |more| more.partial.octets())
     }
 
+    /// A message of which a part was to be passed over was read to its end otherwise.
+    #[inline]
+    pub(crate) fn end_skipped(&mut self) {
+        if let Some(more) = self.if_more()
+            && more.partial.mutilated
+        {
+            more.partial.end();
+        }
+    }
+
     /// Forgets what came of the message being read.
     pub(crate) fn drop_partial(&mut self) {
         if let Some(more) = self.if_more() {
