@@ -195,6 +195,7 @@ mod subscription;
 mod sync;
 #[cfg(all(feature = "tokio", unix))]
 pub mod tokio;
+mod upcall;
 mod wait;
 mod wake;
 

@@ -31,6 +31,7 @@ mod exchange;
 mod outside;
 mod sleep;
 mod slept;
+mod upcalls;
 #[cfg(all(feature = "tokio", unix))]
 pub(crate) use end::report;
 use slept::Slept;
@@ -243,6 +244,7 @@ impl Shared {
         self.glance(&mut state, now);
         let result = command(&mut state.core, now);
         self.finish(&mut state, now);
+        self.release(state);
         result
     }
 
@@ -278,6 +280,7 @@ impl Shared {
         if answer.is_pending() || state.is_shared() || state.core.is_pressing(now) {
             self.finish(&mut state, now);
         }
+        self.release(state);
         match answer {
             Poll::Ready(answer) => answer,
             Poll::Pending => Err(Error::WouldBlock),
@@ -297,6 +300,7 @@ impl Shared {
         let answer = question(&mut state.core, now);
         if self.only_collected(&mut state) {
             self.proceed(&mut state, now);
+            self.release(state);
             return answer;
         }
         if answer.is_pending() {
@@ -308,6 +312,7 @@ impl Shared {
         state.core.turn(now);
         self.announce(&mut state);
         state.core.end_write();
+        self.release(state);
         answer
     }
 
@@ -321,8 +326,9 @@ impl Shared {
         let mut state = self.lock();
         let now = state.core.now();
         self.glance(&mut state, now);
-        self.ask(state, now, what, timeout, || Expectation::Anything, question)
-            .2
+        let (state, _, answer) = self.ask(state, now, what, timeout, || Expectation::Anything, question);
+        self.release(state);
+        answer
     }
 
     fn ask<'a, T>(
@@ -372,6 +378,7 @@ impl Shared {
             }
             ends = over.is_some() || self.interrupted.load(Ordering::Relaxed);
             state = self.give_way(state);
+            state = self.make_due(state);
             if state.core.news == seen {
                 let until = until.map(|(until, _)| until);
                 state = if state.leader {
@@ -405,6 +412,7 @@ impl Shared {
             // What is queued leaves before this thread rests.
             state.core.turn(now);
             self.announce(&mut state);
+            state = self.make_due(state);
             let until = Some(now + timeout);
             state = if state.leader {
                 self.follow(state, until)
@@ -419,7 +427,9 @@ impl Shared {
         self.hand_over(&state);
         self.follow_groups(&state.core);
         state.core.note_taken();
-        state.core.check_carrier()?;
+        let broken = state.core.check_carrier();
+        self.release(state);
+        broken?;
         if count == 0 && !timeout.is_zero() && self.interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
@@ -546,25 +556,6 @@ impl Shared {
             self.wanting.fetch_sub(1, Ordering::Relaxed);
         }
         state
-    }
-
-    /// Rests for so long without the lock, but not beyond what is due.
-    fn rest_for<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, EndpointState>,
-        now: Time,
-        until: Option<Time>,
-        rest: Duration,
-    ) -> MutexGuard<'a, EndpointState> {
-        let end = state.core.deadline().into_iter().chain(until).min();
-        let rest = end.map_or(rest, |end| end.since(now).min(rest));
-        // A sleep that follows would turn a shortcut away again, with what is just being added to it.
-        if state.ledger.looks() {
-            state.core.carrier.before_rest();
-        }
-        drop(state);
-        std::thread::sleep(rest);
-        self.lock()
     }
 
     /// Drives the socket until something arrived or happened, a timer is due, or the time is over. `since`: when the wait began, if

@@ -1,11 +1,11 @@
-//! One message at a time as a reader of the runtime.
+//! On a runtime: one message at a time as a reader, calls at marks.
 
 mod common;
 
 use ::tokio::io::{AsyncBufReadExt, AsyncReadExt};
 use common::{PORT, pattern};
 use xtp::tokio::{Endpoint, Stream};
-use xtp::{Config, paradigm};
+use xtp::{Config, Confirm, paradigm};
 
 async fn all_of(stream: &Stream) -> Option<Vec<u8>> {
     let mut octets = Vec::new();
@@ -43,4 +43,33 @@ async fn messages_are_read_one_by_one() {
     assert_eq!(all_of(&stream).await, None);
     stream.close().await.unwrap();
     writing.await.unwrap();
+}
+
+#[::tokio::test]
+async fn marks_call_from_the_task_that_drives() {
+    let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap())).unwrap();
+    let listener = server.listen_streams(PORT).unwrap();
+    let reading = ::tokio::spawn(async move {
+        let stream = listener.accept().await.unwrap().into_stream();
+        while stream.recv_message().await.unwrap().is_some() {}
+        stream.close().await.unwrap();
+    });
+    let client = Endpoint::client().unwrap();
+    let stream = client.open(server.local_addr(), paradigm::stream(PORT)).unwrap();
+    let (sender, mut outcomes) = ::tokio::sync::mpsc::unbounded_channel();
+    for number in 0..3 {
+        stream.send_message("a message").await.unwrap();
+        let sender = sender.clone();
+        stream
+            .mark(Confirm::Delivered)
+            .unwrap()
+            .on_reached(move |outcome| sender.send((number, outcome.is_ok())).unwrap());
+    }
+    drop(sender);
+    for number in 0..3 {
+        assert_eq!(outcomes.recv().await, Some((number, true)));
+    }
+    assert_eq!(outcomes.recv().await, None);
+    stream.close().await.unwrap();
+    reading.await.unwrap();
 }

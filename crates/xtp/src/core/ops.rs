@@ -389,12 +389,15 @@ pub(crate) fn send_tagged(
     send(core, now, id, data, true)
 }
 
-/// Forgets a mark nobody waits for.
+/// Forgets a mark that no handle has any more.
 pub(crate) fn drop_mark(core: &mut Core, id: ContextId, mark: MarkId) {
     if let Ok(slot) = core.slot(id)
         && let Some(more) = slot.if_more()
     {
-        more.marks.retain(|(known, _)| *known != mark);
+        // Whoever asked to be called keeps it.
+        let upcalls = &more.upcalls;
+        more.marks
+            .retain(|(known, _)| *known != mark || upcalls.iter().any(|(at, _)| at == known));
     }
 }
 

@@ -29,6 +29,25 @@ impl Shared {
         }
     }
 
+    /// Rests for so long without the lock, but not beyond what is due.
+    pub(super) fn rest_for<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, EndpointState>,
+        now: Time,
+        until: Option<Time>,
+        rest: Duration,
+    ) -> MutexGuard<'a, EndpointState> {
+        let end = state.core.deadline().into_iter().chain(until).min();
+        let rest = end.map_or(rest, |end| end.since(now).min(rest));
+        // A sleep that follows would turn a shortcut away again, with what is just being added to it.
+        if state.ledger.looks() {
+            state.core.carrier.before_rest();
+        }
+        drop(state);
+        std::thread::sleep(rest);
+        self.lock()
+    }
+
     /// Sleeps on the socket, without the lock, not beyond the next timer.
     pub(super) fn sleep<'a>(
         &'a self,
