@@ -80,6 +80,12 @@ pub enum Error {
         /// Octets of UDP payload that are needed.
         least: usize,
     },
+    /// The system cannot wait for a descriptor ([`PollSet::add_fd`](crate::PollSet::add_fd)).
+    #[error("this descriptor cannot be waited for: {source}; regular files and directories are always ready")]
+    Descriptor {
+        /// The system's reason.
+        source: io::Error,
+    },
     /// A capture file could not be written.
     #[error("cannot write the capture {path}: {source}; check directory, rights and space")]
     Capture {
@@ -230,6 +236,7 @@ impl Error {
             | Self::Resolve { source, .. }
             | Self::NoRoute { source, .. }
             | Self::NotPermitted { source, .. }
+            | Self::Descriptor { source }
             | Self::Capture { source, .. } => source.kind(),
             Self::Timeout { .. } | Self::Displaced => io::ErrorKind::TimedOut,
             Self::WouldBlock => io::ErrorKind::WouldBlock,

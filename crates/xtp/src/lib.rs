@@ -14,7 +14,7 @@
 //! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::message_reader`], [`Stream::split`] |
 //! | reach many | [`Endpoint::cast`], [`Endpoint::join`] |
 //! | receive by tag, in any order | [`Stream::post_receive`], [`Endpoint::post_receive`], [`PostedReceive`] |
-//! | wait for many | [`PollSet`], [`CompletionQueue`], the module `tokio` |
+//! | wait for many | [`PollSet`], with your own descriptors too, [`CompletionQueue`], the module `tokio` |
 //! | sleep in a loop of your own | [`Endpoint`] as a [descriptor](Endpoint#impl-AsFd-for-Endpoint), [`Endpoint::next_deadline`], [`Endpoint::progress`] |
 //! | know what went wrong | [`Error`], [`CloseReason`] |
 //!
@@ -164,6 +164,8 @@ mod completion;
 mod config;
 mod core;
 mod cork;
+#[cfg(target_os = "linux")]
+mod descriptor_set;
 mod driver;
 mod endpoint;
 mod error;
@@ -250,6 +252,8 @@ pub use xtp_engine::{
 pub use xtp_engine::{CongestionKind, EngineConfig, ErrorControl, Rate, Tuning};
 pub use xtp_engine::{ContextStats, EngineStats, Octets};
 pub use xtp_io::Counters;
+#[cfg(target_os = "linux")]
+pub use xtp_io::Interest;
 pub use xtp_io::Interface;
 #[cfg(feature = "standard-streams")]
 #[doc(hidden)]

@@ -25,6 +25,7 @@ use crate::sync::thread::JoinHandle;
 use crate::wait::{Ledger, OngoingWait, Step};
 use crate::wake::Waker;
 
+mod beside;
 mod corks;
 mod end;
 mod exchange;
@@ -66,6 +67,8 @@ pub(crate) struct EndpointState {
     followers: usize,
     /// Of these, told of news and not back yet: they want the lock.
     roused: usize,
+    /// Those among them that sleep on descriptors of their program.
+    bells: beside::SleeperBells,
     /// Followers wait for news up to this number.
     told: u64,
     /// Callers that want what they cause to leave together: calls that do not wait leave the turn to the last of them.
@@ -90,12 +93,13 @@ impl EndpointState {
 
     /// Whether others than the caller may be waiting for what it does.
     pub(crate) fn is_shared(&self) -> bool {
-        self.leader || self.followers > 0 || self.driver_sleeps.is_some() || self.core.driver.is_some()
+        let follows = self.followers > 0 || !self.bells.is_empty();
+        self.leader || follows || self.driver_sleeps.is_some() || self.core.driver.is_some()
     }
 
     /// The peer of whom alone something is expected, if nobody but the leader waits.
     fn lone_peer(&self) -> Option<SocketAddr> {
-        let alone = self.followers == 0 && self.driver_sleeps.is_none();
+        let alone = self.followers == 0 && self.bells.is_empty() && self.driver_sleeps.is_none();
         alone.then(|| self.core.lone_peer()).flatten()
     }
 
@@ -200,6 +204,7 @@ impl Shared {
                 driven: Time::ZERO,
                 followers: 0,
                 roused: 0,
+                bells: beside::SleeperBells::default(),
                 told: 0,
                 corks: 0,
                 ledger: Ledger::new(config.wait),
@@ -436,19 +441,6 @@ impl Shared {
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
-    /// Makes every waiting call return [`Error::Interrupted`], now and until it is taken back.
-    pub(crate) fn interrupt(&self, on: bool) {
-        self.interrupted.store(on, Ordering::Relaxed);
-        if !on {
-            return;
-        }
-        let mut state = self.lock();
-        self.news.notify_all();
-        if state.leader_sleeps.is_some() {
-            state.wake_leader(&self.waker);
-        }
-    }
-
     /// Looks at the socket if nobody has for a while, and goes on as long as more may be waiting there: what a full socket
     /// cannot hold is lost, whoever sent it.
     fn glance(&self, state: &mut EndpointState, now: Time) {
@@ -478,6 +470,9 @@ impl Shared {
             state.roused = state.followers;
             self.wanting.fetch_add(more, Ordering::Relaxed);
             self.news.notify_all();
+        }
+        if news {
+            state.bells.ring();
         }
         let sleeps = if state.leader {
             state.leader_sleeps
@@ -530,6 +525,8 @@ impl Shared {
     fn hand_over(&self, state: &EndpointState) {
         if state.followers > 0 && !state.leader {
             self.news.notify_one();
+        } else if !state.leader {
+            state.bells.ring();
         }
     }
 

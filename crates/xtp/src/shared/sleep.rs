@@ -1,5 +1,6 @@
 //! How a leader sleeps: in the receive call itself where no timer is due soon, else on the descriptor.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +17,20 @@ impl Shared {
         match &state.core.driver {
             Some(task) => task.wake_by_ref(),
             None => self.waker.wake(),
+        }
+    }
+
+    /// Makes every waiting call return [`Error::Interrupted`](crate::Error::Interrupted), now and until it is taken back.
+    pub(crate) fn interrupt(&self, on: bool) {
+        self.interrupted.store(on, Ordering::Relaxed);
+        if !on {
+            return;
+        }
+        let mut state = self.lock();
+        self.news.notify_all();
+        state.bells.ring();
+        if state.leader_sleeps.is_some() {
+            state.wake_leader(&self.waker);
         }
     }
 
