@@ -8,6 +8,8 @@ use std::time::Duration;
 use xtp_engine::CloseReason;
 use xtp_engine::group::GroupClose;
 
+use crate::file::FileError;
+
 /// What every fallible call of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -86,6 +88,9 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
+    /// A file could not be sent, or received into.
+    #[error("{0}")]
+    File(#[from] FileError),
     /// A capture file could not be written.
     #[error("cannot write the capture {path}: {source}; check directory, rights and space")]
     Capture {
@@ -238,6 +243,7 @@ impl Error {
             | Self::NotPermitted { source, .. }
             | Self::Descriptor { source }
             | Self::Capture { source, .. } => source.kind(),
+            Self::File(error) => error.kind(),
             Self::Timeout { .. } | Self::Displaced => io::ErrorKind::TimedOut,
             Self::WouldBlock => io::ErrorKind::WouldBlock,
             Self::Interrupted => io::ErrorKind::Interrupted,

@@ -11,7 +11,7 @@
 //! | have a socket | [`Endpoint::client`], [`Endpoint::bind`] with [`Config::server`] |
 //! | send one thing | [`send_datagram`](Endpoint::send_datagram), [`send_message`](Endpoint::send_message), [`send_acknowledged`](Endpoint::send_acknowledged), [`call`](Endpoint::call) |
 //! | serve it | [`Endpoint::listen`], [`Listener::recv_message`], [`Incoming::respond`], [`Incoming::reject`] |
-//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::message_reader`], [`Stream::split`] |
+//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::message_reader`], [`Stream::send_file`], [`Stream::split`] |
 //! | reach many | [`Endpoint::cast`], [`Endpoint::join`] |
 //! | receive by tag, in any order | [`Stream::post_receive`], [`Endpoint::post_receive`], [`PostedReceive`] |
 //! | wait for many | [`PollSet`], with your own descriptors too, [`CompletionQueue`], the module `tokio` |
@@ -170,6 +170,7 @@ mod driver;
 mod endpoint;
 mod error;
 mod exchange;
+mod file;
 mod flusher;
 mod frames;
 mod group;
@@ -219,6 +220,7 @@ pub use cork::Cork;
 pub use driver::DriverThread;
 pub use endpoint::{Endpoint, ShutdownReport};
 pub use error::{Error, Result};
+pub use file::FileError;
 #[doc(hidden)]
 pub use frames::{FrameBuffer, FrameBytes};
 pub use group::{CastOptions, JoinOptions};

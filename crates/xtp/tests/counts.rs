@@ -359,3 +359,43 @@ fn memory_of_octets_received() {
     let each = new as f64 / (MEBIBYTES << 19) as f64;
     assert_at_most("new octets of memory an octet received", each, 0.2);
 }
+
+/// A file that is sent, and received into a file and into memory: the disk's octets leave from where they were read, are written from where
+/// they came, and are placed once.
+#[test]
+fn octets_of_a_file() {
+    const SIZE: u64 = 64 << 20;
+    for into_file in [true, false] {
+        let server = Endpoint::bind(sleeping()).unwrap();
+        let (listener, address) = (server.listen_streams(1).unwrap(), server.local_addr());
+        let client = Endpoint::bind(sleeping()).unwrap();
+        let stream = client.open(address, paradigm::stream(1)).unwrap();
+        let source = tempfile::tempfile().unwrap();
+        source.set_len(SIZE).unwrap();
+        let (there, here) = thread::scope(|scope| {
+            let receiving = scope.spawn(|| {
+                let stream = listener.accept().unwrap().into_stream();
+                let octets = if into_file {
+                    stream.recv_file(&tempfile::tempfile().unwrap(), 0..SIZE).unwrap()
+                } else {
+                    let mut buffer = vec![0; 1 << 20];
+                    let pieces = (0..SIZE >> 20).map(|_| stream.recv_into(&mut buffer).unwrap() as u64);
+                    pieces.sum()
+                };
+                assert_eq!(octets, SIZE);
+                let copied = stream.stats().unwrap().octets_copied + server.stats().octets_copied;
+                stream.close().unwrap();
+                copied
+            });
+            assert_eq!(stream.send_file(&source, ..).unwrap(), SIZE);
+            stream.confirm(Confirm::Received).unwrap();
+            let copied = stream.stats().unwrap().octets_copied + client.stats().octets_copied;
+            stream.close().unwrap();
+            (receiving.join().unwrap(), copied)
+        });
+        println!("into a file {into_file}: {here} copied by the sender, {there} by the receiver");
+        assert_at_most("copies of an octet sent", here as f64 / SIZE as f64, 0.1);
+        let ceiling = if into_file { 0.1 } else { 1.02 };
+        assert_at_most("copies of an octet received", there as f64 / SIZE as f64, ceiling);
+    }
+}

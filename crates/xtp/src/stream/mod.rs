@@ -18,6 +18,7 @@ use crate::mark::Mark;
 use crate::shared::Handle;
 
 mod close;
+mod file;
 mod io;
 mod message_reader;
 mod retained;

@@ -44,6 +44,7 @@
 mod calls;
 mod driver;
 mod endpoint;
+mod file;
 mod group;
 mod listener;
 mod mark;
