@@ -1,21 +1,21 @@
 //! What to wait for, and what came of it.
 
-/// What [`UdpSocket::wait`](crate::UdpSocket::wait) waits for.
+/// What is waited for: of a socket ([`UdpSocket::wait`](crate::UdpSocket::wait)), or of any descriptor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Interest {
-    /// Wake when a datagram can be received.
+    /// Wake when a datagram can be received; of any descriptor, when it can be read.
     pub readable: bool,
-    /// Wake when the send buffer has room.
+    /// Wake when the send buffer has room; of any descriptor, when it can be written.
     pub writable: bool,
 }
 
 impl Interest {
-    /// Datagrams to receive.
+    /// Datagrams to receive, octets to read.
     pub const READABLE: Self = Self {
         readable: true,
         writable: false,
     };
-    /// Room to send.
+    /// Room to send, or to write.
     pub const WRITABLE: Self = Self {
         readable: false,
         writable: true,

@@ -250,6 +250,26 @@ impl UdpSocket {
         sys::wait_any(&self.endpoint.socket, others, timeout, interest)
     }
 
+    /// As [`wait_with`](Self::wait_with), and for anything to be read from `descriptor`, whatever it is; readable if there is anything anywhere.
+    ///
+    /// # Errors
+    /// What the system says.
+    #[cfg(unix)]
+    pub fn wait_beside(
+        &self,
+        others: &[Arc<UdpSocket>],
+        descriptor: std::os::fd::BorrowedFd<'_>,
+        timeout: Option<Duration>,
+        interest: Interest,
+    ) -> io::Result<Readiness> {
+        use std::os::fd::AsFd;
+
+        self.endpoint.counts.poll_calls.fetch_add(1, Ordering::Relaxed);
+        let others = others.iter().map(|other| other.endpoint.socket.as_fd());
+        let all = others.chain(std::iter::once(descriptor));
+        sys::wait_beside(&self.endpoint.socket, all, timeout, interest)
+    }
+
     /// Appends queued reports about datagrams sent earlier to `out`, at most 64 a call; returns how
     /// many. A system without an error queue reports nothing.
     ///

@@ -1,20 +1,16 @@
 //! Sends a file: `file receive 127.0.0.1:36036 COPY`, then `file send 127.0.0.1:36036 ORIGINAL`.
 //!
-//! The sender lends its buffers to the protocol until they are acknowledged (no copy in user space) and learns from
-//! `close` that the receiver's host has everything; the receiver says in its own words that it is on disk. Without
+//! What is read from the one disk leaves from where it was read, and is written to the other from where packets brought it. The sender
+//! learns from `close` that the receiver's host has everything; the receiver says in its own words that it is on disk. Without
 //! arguments a file of 16 MiB goes through this process.
 #![forbid(unsafe_code)]
 
 use std::fs::File;
-use std::io::{Read, Write};
 use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use xtp::{Bytes, Chunk, Config, Endpoint, Listener, paradigm, service_numbers};
-
-/// Octets read from the file at once.
-const PIECE: usize = 256 << 10;
+use xtp::{Config, Endpoint, Listener, Stream, paradigm, service_numbers};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -24,7 +20,8 @@ fn main() -> Outcome<()> {
     match words[..] {
         ["receive", address, path] => {
             let endpoint = Endpoint::bind(Config::server(address.parse()?))?;
-            receive(&endpoint.listen_streams(service_numbers::FILES)?, Path::new(path))
+            let listener = endpoint.listen_streams(service_numbers::FILES)?;
+            receive(&endpoint, &listener, Path::new(path))
         }
         ["send", address, path] => send(&Endpoint::client()?, address, Path::new(path)),
         [] => demonstrate(),
@@ -34,46 +31,36 @@ fn main() -> Outcome<()> {
 
 fn send(client: &Endpoint, address: &str, path: &Path) -> Outcome<()> {
     let begin = Instant::now();
-    let mut file = File::open(path)?;
+    let file = File::open(path)?;
     let stream = client.open(address, paradigm::stream(service_numbers::FILES))?;
-    let mut octets = 0;
-    loop {
-        let mut piece = vec![0; PIECE];
-        let count = file.read(&mut piece)?;
-        if count == 0 {
-            break;
-        }
-        piece.truncate(count);
-        octets += count;
-        // `Bytes` takes the vector over; it is freed when the peer has acknowledged it.
-        stream.send(Bytes::from(piece))?;
-    }
+    let octets = stream.send_file(&file, ..)?;
     stream.shutdown_write()?;
     let verdict = stream.recv_message()?.unwrap_or_default();
+    let copied = copied(client, &stream)?;
     stream.close()?;
     let seconds = begin.elapsed().as_secs_f64();
     println!(
-        "{octets} octets in {seconds:.3} s; the receiver says: {}",
+        "{octets} octets in {seconds:.3} s, {copied} copied; the receiver says: {}",
         String::from_utf8_lossy(&verdict)
     );
     Ok(())
 }
 
-fn receive(listener: &Listener, path: &Path) -> Outcome<()> {
+fn receive(endpoint: &Endpoint, listener: &Listener, path: &Path) -> Outcome<()> {
     let stream = listener.accept()?.into_stream();
-    let mut file = File::create(path)?;
-    let mut octets = 0;
-    while let Some(chunk) = stream.recv_chunk()? {
-        // The memory the packets arrived in, without a copy.
-        if let Chunk::Data { bytes, .. } = chunk {
-            octets += bytes.len();
-            file.write_all(&bytes)?;
-        }
-    }
+    let file = File::create(path)?;
+    // Up to the end of the stream, from the memory the packets arrived in.
+    let octets = stream.recv_file(&file, ..)?;
     file.sync_all()?;
-    stream.send_message(format!("{octets} octets on disk"))?;
+    let copied = copied(endpoint, &stream)?;
+    stream.send_message(format!("{octets} octets on disk, {copied} copied"))?;
     stream.close()?;
     Ok(())
+}
+
+/// Octets that were copied in user space.
+fn copied(endpoint: &Endpoint, stream: &Stream) -> Outcome<u64> {
+    Ok(endpoint.stats().octets_copied + stream.stats()?.octets_copied)
 }
 
 fn demonstrate() -> Outcome<()> {
@@ -85,7 +72,7 @@ fn demonstrate() -> Outcome<()> {
     let listener = server.listen_streams(service_numbers::FILES)?;
     let address = server.local_addr().to_string();
     let target = copy.clone();
-    let receiving = thread::spawn(move || receive(&listener, &target));
+    let receiving = thread::spawn(move || receive(&server, &listener, &target));
     send(&Endpoint::client()?, &address, &original)?;
     receiving.join().map_err(|_| "the receiver panicked")??;
     if std::fs::read(&copy)? != octets {

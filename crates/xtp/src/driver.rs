@@ -83,6 +83,7 @@ fn round(shared: &Shared, seen: &mut u64) -> bool {
     state.core.before_sleep();
     state.core.turn(now);
     shared.announce(&mut state);
+    let mut state = shared.make_due(state);
     let timeout = match state.core.deadline() {
         Some(deadline) => deadline.since(now).min(LONGEST),
         None => LONGEST,
@@ -107,5 +108,7 @@ fn round(shared: &Shared, seen: &mut u64) -> bool {
         state.core.turn(now);
         shared.announce(&mut state);
     }
-    state.core.check_carrier().is_ok()
+    let works = state.core.check_carrier().is_ok();
+    shared.release(state);
+    works
 }

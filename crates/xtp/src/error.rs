@@ -8,6 +8,8 @@ use std::time::Duration;
 use xtp_engine::CloseReason;
 use xtp_engine::group::GroupClose;
 
+use crate::file::FileError;
+
 /// What every fallible call of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -80,6 +82,15 @@ pub enum Error {
         /// Octets of UDP payload that are needed.
         least: usize,
     },
+    /// The system cannot wait for a descriptor ([`PollSet::add_fd`](crate::PollSet::add_fd)).
+    #[error("this descriptor cannot be waited for: {source}; regular files and directories are always ready")]
+    Descriptor {
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file could not be sent, or received into.
+    #[error("{0}")]
+    File(#[from] FileError),
     /// A capture file could not be written.
     #[error("cannot write the capture {path}: {source}; check directory, rights and space")]
     Capture {
@@ -133,6 +144,14 @@ pub enum Error {
     MessageTooLong {
         /// Octets allowed.
         limit: usize,
+    },
+    /// A message could not be read to its end by its reader ([`Stream::message_reader`](crate::Stream::message_reader)).
+    #[error("the message breaks off {octets} octets into it: {reason}")]
+    BrokenMessage {
+        /// Octets of it that were read.
+        octets: u64,
+        /// What became of the rest.
+        reason: &'static str,
     },
     /// A mesh refused the call.
     #[error("{0}")]
@@ -222,14 +241,16 @@ impl Error {
             | Self::Resolve { source, .. }
             | Self::NoRoute { source, .. }
             | Self::NotPermitted { source, .. }
+            | Self::Descriptor { source }
             | Self::Capture { source, .. } => source.kind(),
+            Self::File(error) => error.kind(),
             Self::Timeout { .. } | Self::Displaced => io::ErrorKind::TimedOut,
             Self::WouldBlock => io::ErrorKind::WouldBlock,
             Self::Interrupted => io::ErrorKind::Interrupted,
             Self::Closed(reason) | Self::CallerGone(reason) => kind_of_close(reason),
             Self::Incomplete { .. } => io::ErrorKind::UnexpectedEof,
             Self::Narrow { .. } => io::ErrorKind::HostUnreachable,
-            Self::MessageTooLong { .. } => io::ErrorKind::InvalidData,
+            Self::MessageTooLong { .. } | Self::BrokenMessage { .. } => io::ErrorKind::InvalidData,
             Self::Command(error) => kind_of_command(error),
             Self::Address { .. } | Self::Mesh(_) => io::ErrorKind::InvalidInput,
             Self::Group(reason) => kind_of_group(reason),

@@ -74,6 +74,7 @@ impl Shared {
             let took = state.core.last_poll().since(since);
             state.ledger.ended(took, Looked::Met(took), count);
             state.core.engine.withdraw();
+            self.release(state);
             return message;
         }
         state.core.engine.withdraw();
@@ -115,6 +116,8 @@ impl Shared {
         }
         let now = state.core.now();
         // Who only sends has to look at the socket now and then.
-        now < state.core.last_poll() + POLL_EVERY && send(&mut state.core, now)
+        let sent = now < state.core.last_poll() + POLL_EVERY && send(&mut state.core, now);
+        self.release(state);
+        sent
     }
 }

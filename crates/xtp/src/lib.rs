@@ -11,10 +11,10 @@
 //! | have a socket | [`Endpoint::client`], [`Endpoint::bind`] with [`Config::server`] |
 //! | send one thing | [`send_datagram`](Endpoint::send_datagram), [`send_message`](Endpoint::send_message), [`send_acknowledged`](Endpoint::send_acknowledged), [`call`](Endpoint::call) |
 //! | serve it | [`Endpoint::listen`], [`Listener::recv_message`], [`Incoming::respond`], [`Incoming::reject`] |
-//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::split`] |
+//! | talk for longer | [`Endpoint::open`], [`Endpoint::listen_streams`], [`Stream`], [`Stream::send_message`], [`Stream::send_tagged`], [`Stream::message_reader`], [`Stream::send_file`], [`Stream::split`] |
 //! | reach many | [`Endpoint::cast`], [`Endpoint::join`] |
 //! | receive by tag, in any order | [`Stream::post_receive`], [`Endpoint::post_receive`], [`PostedReceive`] |
-//! | wait for many | [`PollSet`], [`CompletionQueue`], the module `tokio` |
+//! | wait for many | [`PollSet`], with your own descriptors too, [`CompletionQueue`], the module `tokio` |
 //! | sleep in a loop of your own | [`Endpoint`] as a [descriptor](Endpoint#impl-AsFd-for-Endpoint), [`Endpoint::next_deadline`], [`Endpoint::progress`] |
 //! | know what went wrong | [`Error`], [`CloseReason`] |
 //!
@@ -164,10 +164,13 @@ mod completion;
 mod config;
 mod core;
 mod cork;
+#[cfg(target_os = "linux")]
+mod descriptor_set;
 mod driver;
 mod endpoint;
 mod error;
 mod exchange;
+mod file;
 mod flusher;
 mod frames;
 mod group;
@@ -195,6 +198,7 @@ mod subscription;
 mod sync;
 #[cfg(all(feature = "tokio", unix))]
 pub mod tokio;
+mod upcall;
 mod wait;
 mod wake;
 
@@ -216,6 +220,7 @@ pub use cork::Cork;
 pub use driver::DriverThread;
 pub use endpoint::{Endpoint, ShutdownReport};
 pub use error::{Error, Result};
+pub use file::FileError;
 #[doc(hidden)]
 pub use frames::{FrameBuffer, FrameBytes};
 pub use group::{CastOptions, JoinOptions};
@@ -232,7 +237,7 @@ pub use resolve::resolve;
 pub use stats::EndpointStats;
 #[doc(hidden)]
 pub use stream::Retained;
-pub use stream::{Reader, Stream, Writer};
+pub use stream::{MessageReader, Reader, Stream, Writer};
 pub use subscription::Subscription;
 #[doc(hidden)]
 pub use xtp_engine::group::{BucketOptions, Cycle, Fec, Mode};
@@ -249,6 +254,8 @@ pub use xtp_engine::{
 pub use xtp_engine::{CongestionKind, EngineConfig, ErrorControl, Rate, Tuning};
 pub use xtp_engine::{ContextStats, EngineStats, Octets};
 pub use xtp_io::Counters;
+#[cfg(target_os = "linux")]
+pub use xtp_io::Interest;
 pub use xtp_io::Interface;
 #[cfg(feature = "standard-streams")]
 #[doc(hidden)]

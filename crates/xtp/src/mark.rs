@@ -9,11 +9,12 @@ use xtp_engine::{ContextId, MarkId};
 use crate::core::ops;
 use crate::error::{Error, Result};
 use crate::shared::Handle;
+use crate::upcall::Upcall;
 
 /// A point of a stream, reached when everything before it was acknowledged or delivered, as was asked.
 ///
 /// Made by [`Stream::mark`](crate::Stream::mark). Can be waited for in any thread, and outlive the stream's handle:
-/// then it is never reached and waiting for it says so.
+/// then it is never reached and waiting for it says so. [`on_reached`](Self::on_reached) waits for it without a thread.
 pub struct Mark {
     shared: Arc<Handle>,
     context: ContextId,
@@ -48,6 +49,48 @@ impl Mark {
         self.shared.wait("confirmation", timeout, |core, _| {
             ops::marked(core, self.context, self.id)
         })
+    }
+
+    /// Calls `call` once: with `Ok` when the mark is reached, with the errors of [`wait`](Self::wait) when that will never be, at once if
+    /// either is so already. The stream may be dropped meanwhile; what it was given is confirmed behind other calls.
+    ///
+    /// It is called by whichever call makes progress on the endpoint ([`progress`](crate::Endpoint::progress), a call that waits, a
+    /// driver's thread or task), without the endpoint's lock: it may use the endpoint, and may wait. Calls are made in the order in
+    /// which marks are reached, one after the other and none inside another; so one that waits lets the next ones wait, and on a
+    /// runtime it blocks the thread of the driver. A call that panics is logged and disturbs no other.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use xtp::{Config, Confirm, Endpoint, paradigm};
+    ///
+    /// let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+    /// let listener = server.listen_streams(100)?;
+    /// let receiving = std::thread::spawn(move || -> xtp::Result<()> {
+    ///     let stream = listener.accept()?.into_stream();
+    ///     while stream.recv_message()?.is_some() {}
+    ///     stream.close()
+    /// });
+    ///
+    /// let client = Endpoint::client()?;
+    /// let stream = client.open(server.local_addr(), paradigm::stream(100))?;
+    /// let (sender, confirmed) = channel();
+    /// for number in 0..3 {
+    ///     stream.send_message(format!("record {number}"))?;
+    ///     let sender = sender.clone();
+    ///     stream.mark(Confirm::Delivered)?.on_reached(move |outcome| {
+    ///         sender.send((number, outcome.is_ok())).unwrap();
+    ///     });
+    /// }
+    /// stream.close()?;
+    /// let confirmed: Vec<_> = confirmed.try_iter().collect();
+    /// assert_eq!(confirmed, [(0, true), (1, true), (2, true)]);
+    /// receiving.join().unwrap()?;
+    /// # Ok::<(), xtp::Error>(())
+    /// ```
+    pub fn on_reached(self, call: impl FnOnce(Result<()>) + Send + 'static) {
+        let upcall = Upcall::new(call);
+        self.shared
+            .command(|core, _| core.call_at(self.context, self.id, upcall));
     }
 
     /// Whether it was reached; makes progress without waiting.

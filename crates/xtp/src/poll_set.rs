@@ -1,13 +1,22 @@
 //! Waiting for whichever of many associations, listeners and groups has something.
 
 use std::fmt;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd;
 use std::sync::Arc;
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
+use std::task::Poll;
 use std::time::Duration;
 
-use xtp_engine::Expectation;
+use xtp_engine::{Expectation, Time};
+#[cfg(target_os = "linux")]
+use xtp_io::Interest;
 
 use crate::cast::Cast;
-use crate::core::PollSource;
+use crate::core::{Core, PollSource};
+#[cfg(target_os = "linux")]
+use crate::descriptor_set::DescriptorSet;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::group_listener::GroupListener;
@@ -70,6 +79,9 @@ use crate::subscription::Subscription;
 pub struct PollSet {
     shared: Arc<Handle>,
     set: u64,
+    /// Descriptors of the program, once there are any.
+    #[cfg(target_os = "linux")]
+    descriptors: OnceLock<DescriptorSet>,
 }
 
 impl Endpoint {
@@ -78,6 +90,8 @@ impl Endpoint {
         PollSet {
             shared: Arc::clone(&self.shared),
             set: self.shared.look(|core| core.watch.make()),
+            #[cfg(target_os = "linux")]
+            descriptors: OnceLock::new(),
         }
     }
 }
@@ -122,6 +136,68 @@ impl PollSet {
     /// [`Error::Command`] if it is another endpoint's.
     pub fn add_group_listener(&self, listener: &GroupListener, key: u64) -> Result<()> {
         self.put(listener.handle().shared(), listener.handle().source(), key)
+    }
+
+    /// Adds a descriptor of the program's own (a pipe, a socket, a timer, a child's) under a `key` of its choice, or gives it another
+    /// one. Ready is what can be read or written, as `interest` says, and what is at its end or out of order: told with every call until
+    /// that is over, behind the associations that are ready.
+    ///
+    /// One thread waits for all of them in one sleep, without polling. The descriptor stays the program's: closing it takes it out of
+    /// the set. A set with descriptors sleeps at once unless the endpoint is to [spin](crate::Wait::Spin); on Linux only.
+    ///
+    /// ```
+    /// use std::io::{Read, Write};
+    /// use xtp::{Config, Endpoint, Interest, paradigm};
+    ///
+    /// let server = Endpoint::bind(Config::server("127.0.0.1:0".parse().unwrap()))?;
+    /// let listener = server.listen(100)?;
+    /// let (mut commands, mut operator) = std::io::pipe()?;
+    /// let set = server.poll_set();
+    /// set.add_listener(&listener, 0)?;
+    /// set.add_fd(&commands, Interest::READABLE, 1)?;
+    ///
+    /// let client = Endpoint::client()?;
+    /// client.send_datagram(server.local_addr(), 100, "a datagram")?;
+    /// operator.write_all(b"a command")?;
+    /// let (mut ready, mut seen) = (Vec::new(), [false; 2]);
+    /// while seen != [true; 2] {
+    ///     ready.clear();
+    ///     set.wait(&mut ready, None)?;
+    ///     for key in &ready {
+    ///         seen[*key as usize] = true;
+    ///         match key {
+    ///             0 => assert_eq!(listener.try_accept()?.receive()?, "a datagram"),
+    ///             _ => drop(commands.read(&mut [0; 100])?),
+    ///         }
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Descriptor`] for what the system cannot wait for: regular files, directories.
+    #[cfg(target_os = "linux")]
+    pub fn add_fd(&self, descriptor: impl AsFd, interest: Interest, key: u64) -> Result<()> {
+        let failed = |error: rustix::io::Errno| Error::Descriptor { source: error.into() };
+        let set = match self.descriptors.get() {
+            Some(set) => set,
+            None => {
+                let made = DescriptorSet::new().map_err(failed)?;
+                self.descriptors.get_or_init(|| made)
+            }
+        };
+        set.add(descriptor.as_fd(), interest, key).map_err(failed)?;
+        // A thread that waits for this set without descriptors looks again.
+        self.shared.command(|core, _| core.news += 1);
+        Ok(())
+    }
+
+    /// Takes a descriptor out of the set; does nothing if it is not in it.
+    #[cfg(target_os = "linux")]
+    pub fn remove_fd(&self, descriptor: impl AsFd) {
+        if let Some(set) = self.descriptors.get() {
+            set.remove(descriptor.as_fd());
+        }
     }
 
     fn put(&self, owner: &Arc<Handle>, source: PollSource, key: u64) -> Result<()> {
@@ -177,7 +253,8 @@ impl PollSet {
     ///   set;
     /// * a transmitter to a group that was refused octets and has room now: told once; whose group is over: told with every call
     ///   until it left the set;
-    /// * either of them with an [event](Cast::event) that it was not told of: told once for all there are.
+    /// * either of them with an [event](Cast::event) that it was not told of: told once for all there are;
+    /// * a [descriptor](Self::add_fd) that can be read or written.
     ///
     /// Part of a message counts as something to read, so [`Stream::try_recv_message`] may still find no whole one;
     /// what it found is put aside and no longer counts.
@@ -185,11 +262,50 @@ impl PollSet {
     /// # Errors
     /// [`Error::Timeout`] if nothing is ready within `timeout`, [`Error::Interrupted`], [`Error::Carrier`].
     pub fn wait(&self, ready: &mut Vec<u64>, timeout: Option<Duration>) -> Result<()> {
+        const WHAT: &str = "waiting for any of a set";
         let expects = || Expectation::OneByOne;
-        self.shared
-            .wait_expecting("waiting for any of a set", timeout, expects, |core, now| {
-                core.ready(now, self.set, ready)
-            })
+        #[cfg(not(target_os = "linux"))]
+        return self.shared.wait_expecting(WHAT, timeout, expects, |core, now| {
+            core.ready(now, self.set, ready)
+        });
+        #[cfg(target_os = "linux")]
+        {
+            let (mut begun, mut passed) = (None, Duration::ZERO);
+            if self.descriptors.get().is_none() {
+                let found = self.shared.wait_expecting(WHAT, timeout, expects, |core, now| {
+                    passed = now.since(*begun.get_or_insert(now));
+                    // Another thread added the first descriptor.
+                    if self.descriptors.get().is_some() {
+                        return Poll::Ready(Ok(false));
+                    }
+                    core.ready(now, self.set, ready).map_ok(|()| true)
+                })?;
+                if found {
+                    return Ok(());
+                }
+            }
+            let Some(descriptors) = self.descriptors.get() else {
+                return Ok(());
+            };
+            let left = timeout.map(|timeout| timeout.saturating_sub(passed));
+            self.shared
+                .wait_beside(WHAT, left, descriptors.as_fd(), |core, now| {
+                    self.question(core, now, ready)
+                })
+        }
+    }
+
+    /// What is ready, of associations and of descriptors.
+    fn question(&self, core: &mut Core, now: Time, ready: &mut Vec<u64>) -> Poll<Result<()>> {
+        let answer = core.ready(now, self.set, ready);
+        #[cfg(target_os = "linux")]
+        if !matches!(answer, Poll::Ready(Err(_)))
+            && let Some(descriptors) = self.descriptors.get()
+            && descriptors.ready(ready)
+        {
+            return Poll::Ready(Ok(()));
+        }
+        answer
     }
 
     /// As [`wait`](Self::wait) without waiting; looks at the socket if nothing is ready without.
@@ -197,7 +313,7 @@ impl PollSet {
     /// # Errors
     /// [`Error::WouldBlock`] if nothing is ready, [`Error::Carrier`].
     pub fn try_wait(&self, ready: &mut Vec<u64>) -> Result<()> {
-        self.shared.attempt(|core, now| core.ready(now, self.set, ready))
+        self.shared.attempt(|core, now| self.question(core, now, ready))
     }
 }
 

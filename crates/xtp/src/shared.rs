@@ -25,12 +25,14 @@ use crate::sync::thread::JoinHandle;
 use crate::wait::{Ledger, OngoingWait, Step};
 use crate::wake::Waker;
 
+mod beside;
 mod corks;
 mod end;
 mod exchange;
 mod outside;
 mod sleep;
 mod slept;
+mod upcalls;
 #[cfg(all(feature = "tokio", unix))]
 pub(crate) use end::report;
 use slept::Slept;
@@ -65,6 +67,8 @@ pub(crate) struct EndpointState {
     followers: usize,
     /// Of these, told of news and not back yet: they want the lock.
     roused: usize,
+    /// Those among them that sleep on descriptors of their program.
+    bells: beside::SleeperBells,
     /// Followers wait for news up to this number.
     told: u64,
     /// Callers that want what they cause to leave together: calls that do not wait leave the turn to the last of them.
@@ -89,12 +93,13 @@ impl EndpointState {
 
     /// Whether others than the caller may be waiting for what it does.
     pub(crate) fn is_shared(&self) -> bool {
-        self.leader || self.followers > 0 || self.driver_sleeps.is_some() || self.core.driver.is_some()
+        let follows = self.followers > 0 || !self.bells.is_empty();
+        self.leader || follows || self.driver_sleeps.is_some() || self.core.driver.is_some()
     }
 
     /// The peer of whom alone something is expected, if nobody but the leader waits.
     fn lone_peer(&self) -> Option<SocketAddr> {
-        let alone = self.followers == 0 && self.driver_sleeps.is_none();
+        let alone = self.followers == 0 && self.bells.is_empty() && self.driver_sleeps.is_none();
         alone.then(|| self.core.lone_peer()).flatten()
     }
 
@@ -199,6 +204,7 @@ impl Shared {
                 driven: Time::ZERO,
                 followers: 0,
                 roused: 0,
+                bells: beside::SleeperBells::default(),
                 told: 0,
                 corks: 0,
                 ledger: Ledger::new(config.wait),
@@ -243,6 +249,7 @@ impl Shared {
         self.glance(&mut state, now);
         let result = command(&mut state.core, now);
         self.finish(&mut state, now);
+        self.release(state);
         result
     }
 
@@ -278,6 +285,7 @@ impl Shared {
         if answer.is_pending() || state.is_shared() || state.core.is_pressing(now) {
             self.finish(&mut state, now);
         }
+        self.release(state);
         match answer {
             Poll::Ready(answer) => answer,
             Poll::Pending => Err(Error::WouldBlock),
@@ -297,6 +305,7 @@ impl Shared {
         let answer = question(&mut state.core, now);
         if self.only_collected(&mut state) {
             self.proceed(&mut state, now);
+            self.release(state);
             return answer;
         }
         if answer.is_pending() {
@@ -308,6 +317,7 @@ impl Shared {
         state.core.turn(now);
         self.announce(&mut state);
         state.core.end_write();
+        self.release(state);
         answer
     }
 
@@ -321,8 +331,9 @@ impl Shared {
         let mut state = self.lock();
         let now = state.core.now();
         self.glance(&mut state, now);
-        self.ask(state, now, what, timeout, || Expectation::Anything, question)
-            .2
+        let (state, _, answer) = self.ask(state, now, what, timeout, || Expectation::Anything, question);
+        self.release(state);
+        answer
     }
 
     fn ask<'a, T>(
@@ -372,6 +383,7 @@ impl Shared {
             }
             ends = over.is_some() || self.interrupted.load(Ordering::Relaxed);
             state = self.give_way(state);
+            state = self.make_due(state);
             if state.core.news == seen {
                 let until = until.map(|(until, _)| until);
                 state = if state.leader {
@@ -405,6 +417,7 @@ impl Shared {
             // What is queued leaves before this thread rests.
             state.core.turn(now);
             self.announce(&mut state);
+            state = self.make_due(state);
             let until = Some(now + timeout);
             state = if state.leader {
                 self.follow(state, until)
@@ -419,24 +432,13 @@ impl Shared {
         self.hand_over(&state);
         self.follow_groups(&state.core);
         state.core.note_taken();
-        state.core.check_carrier()?;
+        let broken = state.core.check_carrier();
+        self.release(state);
+        broken?;
         if count == 0 && !timeout.is_zero() && self.interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
-    }
-
-    /// Makes every waiting call return [`Error::Interrupted`], now and until it is taken back.
-    pub(crate) fn interrupt(&self, on: bool) {
-        self.interrupted.store(on, Ordering::Relaxed);
-        if !on {
-            return;
-        }
-        let mut state = self.lock();
-        self.news.notify_all();
-        if state.leader_sleeps.is_some() {
-            state.wake_leader(&self.waker);
-        }
     }
 
     /// Looks at the socket if nobody has for a while, and goes on as long as more may be waiting there: what a full socket
@@ -468,6 +470,9 @@ impl Shared {
             state.roused = state.followers;
             self.wanting.fetch_add(more, Ordering::Relaxed);
             self.news.notify_all();
+        }
+        if news {
+            state.bells.ring();
         }
         let sleeps = if state.leader {
             state.leader_sleeps
@@ -520,6 +525,8 @@ impl Shared {
     fn hand_over(&self, state: &EndpointState) {
         if state.followers > 0 && !state.leader {
             self.news.notify_one();
+        } else if !state.leader {
+            state.bells.ring();
         }
     }
 
@@ -546,25 +553,6 @@ impl Shared {
             self.wanting.fetch_sub(1, Ordering::Relaxed);
         }
         state
-    }
-
-    /// Rests for so long without the lock, but not beyond what is due.
-    fn rest_for<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, EndpointState>,
-        now: Time,
-        until: Option<Time>,
-        rest: Duration,
-    ) -> MutexGuard<'a, EndpointState> {
-        let end = state.core.deadline().into_iter().chain(until).min();
-        let rest = end.map_or(rest, |end| end.since(now).min(rest));
-        // A sleep that follows would turn a shortcut away again, with what is just being added to it.
-        if state.ledger.looks() {
-            state.core.carrier.before_rest();
-        }
-        drop(state);
-        std::thread::sleep(rest);
-        self.lock()
     }
 
     /// Drives the socket until something arrived or happened, a timer is due, or the time is over. `since`: when the wait began, if

@@ -18,7 +18,7 @@ pub(crate) use std::thread;
 /// The model checker's, which knows no time: who naps is woken, or naps for ever.
 #[cfg(xtp_loom)]
 pub(crate) mod thread {
-    pub(crate) use loom::thread::{Builder, JoinHandle, Thread, park};
+    pub(crate) use loom::thread::{Builder, JoinHandle, Thread, current, park};
 
     pub(crate) fn park_timeout(_: std::time::Duration) {
         park();

@@ -25,12 +25,13 @@
 //! What a running association may be told otherwise, and how much it has queued: [`StreamTuning`], from
 //! [`Stream::tuning`](crate::Stream::tuning).
 //!
-//! Memory that packets leave from without a copy: [`FrameBuffer`], [`Retained`], [`Octets`]. Several calls in one system call:
+//! Memory that packets leave from without a copy: [`FrameBuffer`], [`FileBuffers`], [`Retained`], [`Octets`]. Several calls in one system call:
 //! [`Cork`]. What was sent and received: [`EndpointStats`], [`ContextStats`], with the feature `capture` a `Trace` for Wireshark.
 
 #[cfg(feature = "capture")]
 pub use crate::capture::{Framing, Trace};
 pub use crate::cork::Cork;
+pub use crate::file::FileBuffers;
 pub use crate::frames::{FrameBuffer, FrameBytes};
 #[doc(no_inline)]
 pub use crate::stats::EndpointStats;

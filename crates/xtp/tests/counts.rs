@@ -359,3 +359,55 @@ fn memory_of_octets_received() {
     let each = new as f64 / (MEBIBYTES << 19) as f64;
     assert_at_most("new octets of memory an octet received", each, 0.2);
 }
+
+/// A file that is sent, and received into a file and into memory: the disk's octets leave from where they were read, are written from where
+/// they came, and are placed once. Short packets are gathered beforehand: a copy, of 32 octets of header with each 1 440 of payload.
+#[test]
+fn octets_of_a_file() {
+    const LONG: u64 = 64 << 20;
+    const SHORT: u64 = 16 << 20;
+    octets_of_a_file_of(LONG, None, true, [0.1, 0.1]);
+    octets_of_a_file_of(LONG, None, false, [0.1, 1.02]);
+    octets_of_a_file_of(SHORT, Some(1_472), true, [1.03, 0.1]);
+    octets_of_a_file_of(SHORT, Some(1_472), false, [1.03, 1.1]);
+}
+
+fn octets_of_a_file_of(size: u64, datagram: Option<usize>, into_file: bool, ceilings: [f64; 2]) {
+    let endpoint = || {
+        let mut config = sleeping();
+        if let Some(octets) = datagram {
+            (config.engine.max_datagram, config.engine.local_datagram) = (octets, octets);
+        }
+        Endpoint::bind(config).unwrap()
+    };
+    let (server, client) = (endpoint(), endpoint());
+    let (listener, address) = (server.listen_streams(1).unwrap(), server.local_addr());
+    let stream = client.open(address, paradigm::stream(1)).unwrap();
+    let source = tempfile::tempfile().unwrap();
+    source.set_len(size).unwrap();
+    let (there, here) = thread::scope(|scope| {
+        let receiving = scope.spawn(|| {
+            let stream = listener.accept().unwrap().into_stream();
+            let octets = if into_file {
+                stream.recv_file(&tempfile::tempfile().unwrap(), 0..size).unwrap()
+            } else {
+                let mut buffer = vec![0; 1 << 20];
+                let pieces = (0..size >> 20).map(|_| stream.recv_into(&mut buffer).unwrap() as u64);
+                pieces.sum()
+            };
+            assert_eq!(octets, size);
+            let copied = stream.stats().unwrap().octets_copied + server.stats().octets_copied;
+            stream.close().unwrap();
+            copied
+        });
+        assert_eq!(stream.send_file(&source, ..).unwrap(), size);
+        stream.confirm(Confirm::Received).unwrap();
+        let copied = stream.stats().unwrap().octets_copied + client.stats().octets_copied;
+        stream.close().unwrap();
+        (receiving.join().unwrap(), copied)
+    });
+    let [here, there] = [here, there].map(|copied| copied as f64 / size as f64);
+    println!("datagrams of {datagram:?}, into a file {into_file}: {here:.4} and {there:.4}");
+    assert_at_most("copies of an octet sent", here, ceilings[0]);
+    assert_at_most("copies of an octet received", there, ceilings[1]);
+}

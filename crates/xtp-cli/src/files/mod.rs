@@ -43,7 +43,6 @@ mod pattern;
 #[cfg(unix)]
 mod place;
 #[cfg(unix)]
-mod pool;
 #[cfg(unix)]
 mod problem;
 #[cfg(unix)]

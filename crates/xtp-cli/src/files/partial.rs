@@ -17,6 +17,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use xtp::Bytes;
+use xtp::tuning::FileBuffers;
 
 use super::content_hash::ContentHash;
 use super::names::{name_of_partial, partial_name, unpredictable_name};
@@ -246,7 +247,8 @@ impl Partial {
     /// # Errors
     /// If it was taken over, or there is no room.
     pub(crate) fn write(&self, content: &[Bytes]) -> Result<(), Problem> {
-        self.with(|file| write_all(file, content))
+        let mut parts: Vec<_> = content.iter().map(|part| IoSlice::new(part)).collect();
+        self.with(|file| FileBuffers::write(file, &mut parts))
     }
 
     /// Appends a hole that ends at `end`.
@@ -340,23 +342,6 @@ impl Drop for Partial {
             claims.remove(&self.key);
         }
     }
-}
-
-/// Writes all parts with as few calls as the system makes of it.
-fn write_all(file: &mut File, content: &[Bytes]) -> io::Result<()> {
-    let mut parts: Vec<_> = content.iter().map(|part| IoSlice::new(part)).collect();
-    let mut left = &mut parts[..];
-    // Empty parts at the front are passed over.
-    IoSlice::advance_slices(&mut left, 0);
-    while !left.is_empty() {
-        match file.write_vectored(left) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => IoSlice::advance_slices(&mut left, count),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 /// Opens and locks the file: the one an earlier copy of this user left, else a new one.

@@ -127,18 +127,6 @@ fn a_small_file_is_not_appended_to_what_a_broken_copy_left() {
 }
 
 #[test]
-fn what_the_system_does_not_take_at_once_is_written_again() {
-    let (reader, writer) = io::pipe().expect("a pipe");
-    rustix::fs::fcntl_setfl(&writer, rustix::fs::OFlags::NONBLOCK).expect("a pipe");
-    let mut writer = File::from(std::os::fd::OwnedFd::from(writer));
-    // More than any pipe holds: a part of it is taken, and the rest waits for a reader.
-    let content = [Bytes::from(vec![1; 1_000]), Bytes::from(vec![2; 4 << 20])];
-    let refused = write_all(&mut writer, &content).expect_err("nobody reads");
-    assert_eq!(refused.kind(), io::ErrorKind::WouldBlock);
-    drop(reader);
-}
-
-#[test]
 fn the_newest_copy_takes_over_at_once() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (claims, folder) = (Claims::default(), folder(dir.path()));

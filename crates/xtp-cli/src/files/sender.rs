@@ -7,13 +7,13 @@ use std::io::{Read, Seek, SeekFrom};
 use std::time::{Duration, UNIX_EPOCH};
 
 use xtp::Stream;
+use xtp::tuning::FileBuffers;
 
 use super::channel::{Inbox, Outbox};
 use super::content_hash::{ContentHash, is_zero};
 use super::extras::Extras;
 use super::names::RelPath;
 use super::pattern::Excludes;
-use super::pool::{BUFFER, Pool};
 use super::problem::{Code, Fault, Problem, violation};
 use super::record::{CopyOptions, Entry, Hash, INLINE_LIMIT, Kind, Record, Stamp};
 use super::root::{Seen, Shape};
@@ -72,7 +72,7 @@ pub(crate) struct Sender<'a> {
     /// Octets of the paths of these.
     open_paths: usize,
     wanted: VecDeque<Wanted>,
-    pool: Pool,
+    pool: FileBuffers,
     tally: &'a Tally,
     missed: Vec<Problem>,
     /// Zeros become holes.
@@ -95,7 +95,7 @@ impl<'a> Sender<'a> {
             open: HashMap::new(),
             open_paths: 0,
             wanted: VecDeque::new(),
-            pool: Pool::default(),
+            pool: FileBuffers::default(),
             tally,
             missed: offer.missed,
             sparse,
@@ -521,7 +521,10 @@ impl<'a> Sender<'a> {
                     at += len;
                 }
                 Run::Data(len) => {
-                    let content = self.pool.read(file, len.min(BUFFER as u64)).map_err(failed)?;
+                    let content = self
+                        .pool
+                        .read(file, len.min(FileBuffers::OCTETS as u64))
+                        .map_err(failed)?;
                     if content.is_empty() {
                         return Err(changed(label).into());
                     }
@@ -546,9 +549,11 @@ fn see(file: &File, label: &str) -> Result<Seen, Problem> {
 
 /// The hash of `size` octets of a file, if it has so many.
 pub(super) fn hash_of(file: &mut File, size: u64, tally: &Tally) -> Result<Option<Hash>, Fault> {
-    let (mut hasher, mut buffer, mut left) = (blake3::Hasher::new(), vec![0; BUFFER], size);
+    let (mut hasher, mut buffer, mut left) = (blake3::Hasher::new(), vec![0; FileBuffers::OCTETS], size);
     while left > 0 {
-        let part = usize::try_from(left).unwrap_or(BUFFER).min(BUFFER);
+        let part = usize::try_from(left)
+            .unwrap_or(FileBuffers::OCTETS)
+            .min(FileBuffers::OCTETS);
         match file.read(&mut buffer[..part]) {
             Ok(count) if count > 0 => {
                 hasher.update(&buffer[..count]);

@@ -61,6 +61,8 @@ pub(crate) use linux::streams::output_was_closed;
 pub(crate) use linux::tun::open as open_tun;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{let_lend, size_recv_buffer};
+#[cfg(unix)]
+pub(crate) use poll::wait_beside;
 pub(crate) use poll::{wait, wait_any};
 pub(crate) use shortcut::Shortcut;
 

@@ -30,6 +30,19 @@ pub(crate) fn wait_any<'a>(
     timeout: Option<Duration>,
     interest: Interest,
 ) -> io::Result<Readiness> {
+    use std::os::fd::AsFd;
+
+    wait_beside(socket, others.map(UdpSocket::as_fd), timeout, interest)
+}
+
+/// As [`wait_any`], for descriptors of any kind.
+#[cfg(unix)]
+pub(crate) fn wait_beside<'a>(
+    socket: &UdpSocket,
+    others: impl Iterator<Item = std::os::fd::BorrowedFd<'a>>,
+    timeout: Option<Duration>,
+    interest: Interest,
+) -> io::Result<Readiness> {
     use std::os::fd::AsRawFd;
 
     let mut entries = vec![entry(socket.as_raw_fd(), interest)];

@@ -81,6 +81,9 @@ impl Core {
         }
         if let Some(slot) = self.slots.get_mut(&id) {
             slot.wake();
+            if slot.has_calls() {
+                self.find_due(id);
+            }
         }
         match used_by {
             SlotHolder::User | SlotHolder::Served(_) | SlotHolder::Displaced => {}
@@ -122,7 +125,7 @@ impl Core {
     fn note_fault(&mut self, now: Time, told: PeerFault) {
         let PeerFault { peer, fault, lasts } = told;
         tracing::debug!(%peer, ?fault, lasts, "packets do not leave");
-        let mut requests = Vec::new();
+        let (mut requests, mut ended) = (Vec::new(), Vec::new());
         for (id, slot) in &mut self.slots {
             if slot.peer != peer || slot.fault_ends {
                 continue;
@@ -132,6 +135,7 @@ impl Core {
                 slot.fault_ends = true;
                 slot.wake();
                 self.news += 1;
+                ended.extend(slot.has_calls().then_some(*id));
                 if matches!(slot.used_by, SlotHolder::Request { .. }) {
                     requests.push((*id, slot.used_by));
                 }
@@ -139,6 +143,9 @@ impl Core {
         }
         for (id, used_by) in requests {
             self.complete(now, id, used_by, Err(fault.error(peer)));
+        }
+        for id in ended {
+            self.find_due(id);
         }
         self.note_group_fault(told);
     }

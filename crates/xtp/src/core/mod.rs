@@ -14,6 +14,7 @@ use xtp_io::{Interest, RecvBatch, Shortcut};
 use crate::carrier::Carrier;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::upcall::UpcallQueue;
 use crate::wait::Outlook;
 use calls::Calls;
 use gathered::Gathered;
@@ -45,6 +46,7 @@ mod long_writes;
 mod matching;
 mod mesh;
 mod mesh_slot;
+mod message_cursor;
 pub(crate) mod ops;
 mod orphan;
 mod outside;
@@ -64,6 +66,7 @@ mod streak;
 mod telling;
 mod turns;
 mod unconfirmed;
+mod upcalls;
 #[cfg(all(test, feature = "tokio"))]
 mod waking_testing;
 mod watch;
@@ -76,6 +79,7 @@ pub use completions::Completion;
 pub(crate) use exchange::Look;
 pub(crate) use gathered_writes::{Aside, Flusher};
 pub(crate) use group_slot::{GroupSlot, Holds};
+pub(crate) use message_cursor::MessageCursor;
 pub(crate) use queue::AcceptQueue;
 pub(crate) use slot::{Accepted, Slot, SlotHolder};
 pub use unconfirmed::Unconfirmed;
@@ -160,6 +164,8 @@ pub(crate) struct Core {
     /// When the last batch came, until somebody asks.
     arrived: Option<Time>,
     last_errors: Time,
+    /// Calls at marks.
+    pub(crate) upcalls: UpcallQueue,
     /// What the socket failed with for good.
     broken: Option<(&'static str, Option<i32>, std::io::ErrorKind)>,
     /// Wakes the driver task of an asynchronous endpoint.
@@ -211,6 +217,7 @@ impl Core {
             arrived: None,
             last_errors: Time::ZERO,
             broken: None,
+            upcalls: UpcallQueue::default(),
             driver: None,
             outside: false,
             #[cfg(unix)]
@@ -492,6 +499,7 @@ impl Core {
             };
             self.broken = Some((doing, code, kind));
             self.news += 1;
+            self.find_all_due();
         }
     }
 
@@ -563,10 +571,9 @@ impl Core {
     fn dismiss(&mut self, id: ContextId) {
         journal::dismissed(id);
         self.watch.remove(PollSource::Stream(id));
-        if let Some(slot) = self.slots.remove(&id)
-            && matches!(slot.used_by, SlotHolder::Orphan(_))
-        {
-            self.orphans -= 1;
+        if let Some(mut slot) = self.slots.remove(&id) {
+            self.orphans -= usize::from(matches!(slot.used_by, SlotHolder::Orphan(_)));
+            self.give_up_calls(&mut slot);
         }
     }
 

@@ -108,8 +108,21 @@ pub(crate) fn uncork(core: &mut Core, now: Time, id: ContextId) -> Poll<Result<(
     once_done(clear_backlog(core, now, id))
 }
 
-/// The next item of the stream; `None` at its end.
+/// The next item of the stream for a caller that reads octets; `None` at its end.
 pub(crate) fn chunk(core: &mut Core, now: Time, id: ContextId, max: usize) -> Poll<Result<Option<Chunk>>> {
+    let item = item(core, now, id, max);
+    if let Poll::Ready(Ok(Some(Chunk::Data {
+        end_of_message: true, ..
+    }))) = item
+        && let Ok(slot) = core.slot(id)
+    {
+        slot.end_skipped();
+    }
+    item
+}
+
+/// The next item of the stream; `None` at its end.
+pub(super) fn item(core: &mut Core, now: Time, id: ContextId, max: usize) -> Poll<Result<Option<Chunk>>> {
     let read = match core.engine.command().read(now, id, max.max(1)) {
         Ok(read) => reading::item(read),
         Err(error) => return Poll::Ready(Err(error.into())),
@@ -257,7 +270,7 @@ pub(crate) fn tagged_message(
     id: ContextId,
     limit: usize,
 ) -> Poll<Result<Option<TaggedMessage>>> {
-    let next = |core: &mut Core, max| chunk(core, now, id, max);
+    let next = |core: &mut Core, max| item(core, now, id, max);
     reading::message(core, limit, next, |core| core.slot(id))
 }
 
@@ -376,12 +389,15 @@ pub(crate) fn send_tagged(
     send(core, now, id, data, true)
 }
 
-/// Forgets a mark nobody waits for.
+/// Forgets a mark that no handle has any more.
 pub(crate) fn drop_mark(core: &mut Core, id: ContextId, mark: MarkId) {
     if let Ok(slot) = core.slot(id)
         && let Some(more) = slot.if_more()
     {
-        more.marks.retain(|(known, _)| *known != mark);
+        // Whoever asked to be called keeps it.
+        let upcalls = &more.upcalls;
+        more.marks
+            .retain(|(known, _)| *known != mark || upcalls.iter().any(|(at, _)| at == known));
     }
 }
 

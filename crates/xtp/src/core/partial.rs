@@ -10,8 +10,12 @@ pub(crate) struct PartialMessage {
     pub(super) tag: Option<u64>,
     pieces: SmallVec<[Bytes; 2]>,
     pub(super) octets: usize,
-    /// A gap lies in it: what is left of it is no message, and is passed over up to its end.
+    /// A gap lies in it, or a reader of its own has it: what is left of it is no message, and is passed over up to its end.
     pub(super) mutilated: bool,
+    /// The reader of its own that has it, by number; 0: none.
+    reader: u32,
+    /// Readers there were.
+    readers: u32,
 }
 
 impl PartialMessage {
@@ -25,9 +29,34 @@ impl PartialMessage {
         self.pieces.is_empty() && self.tag.is_none() && !self.mutilated
     }
 
+    /// A reader of its own has it from here on; its number. For all others what is left of the message is passed over.
+    pub(super) fn lend(&mut self) -> u32 {
+        self.readers = self.readers.wrapping_add(1).max(1);
+        (self.reader, self.mutilated) = (self.readers, true);
+        self.readers
+    }
+
+    /// Whether the reader of this number has it.
+    pub(super) fn is_lent_to(&self, reader: u32) -> bool {
+        self.reader == reader
+    }
+
+    /// The pieces that came, for a reader.
+    pub(super) fn take_pieces(&mut self) -> SmallVec<[Bytes; 2]> {
+        self.octets = 0;
+        std::mem::take(&mut self.pieces)
+    }
+
+    /// Its end was read: what follows is the next message.
+    pub(super) fn end(&mut self) {
+        self.forget();
+        self.mutilated = false;
+    }
+
     /// Forgets what came.
     pub(crate) fn forget(&mut self) {
         self.tag = None;
+        self.reader = 0;
         self.pieces.clear();
         self.octets = 0;
     }

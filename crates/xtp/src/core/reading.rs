@@ -19,8 +19,8 @@ fn finished(place: &mut impl Collects, last: Bytes) -> Option<Bytes> {
     let Some(partial) = place.if_partial() else {
         return Some(last);
     };
-    if std::mem::take(&mut partial.mutilated) {
-        partial.forget();
+    if partial.mutilated {
+        partial.end();
         return None;
     }
     Some(partial.finish(last))

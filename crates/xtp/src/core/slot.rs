@@ -11,6 +11,7 @@ use super::pace::WritePace;
 use super::partial::{Collects, PartialMessage};
 use super::write_memory::WriteMemory;
 use crate::carrier::Fault;
+use crate::upcall::Upcall;
 
 /// Who looks after an association.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -91,6 +92,8 @@ pub(crate) struct More {
     pub(crate) held: Option<(Bytes, bool)>,
     /// Marks and whether they were reached.
     pub(crate) marks: SmallVec<[(MarkId, bool); 2]>,
+    /// What is called when marks are reached.
+    pub(super) upcalls: Vec<(MarkId, Upcall)>,
     /// The peer's reader takes no more.
     #[cfg(all(feature = "tokio", unix))]
     pub(crate) refused: bool,
@@ -191,6 +194,16 @@ impl Slot {
         self.more.as_ref().map_or(0, |more| more.partial.octets())
     }
 
+    /// A message of which a part was to be passed over was read to its end otherwise.
+    #[inline]
+    pub(crate) fn end_skipped(&mut self) {
+        if let Some(more) = self.if_more()
+            && more.partial.mutilated
+        {
+            more.partial.end();
+        }
+    }
+
     /// Forgets what came of the message being read.
     pub(crate) fn drop_partial(&mut self) {
         if let Some(more) = self.if_more() {
@@ -202,6 +215,12 @@ impl Slot {
     pub(crate) fn is_reached(&self, mark: MarkId) -> bool {
         let marks = self.more.as_ref().map(|more| more.marks.as_slice());
         marks.is_some_and(|marks| marks.contains(&(mark, true)))
+    }
+
+    /// Whether anything is called when a mark is reached.
+    #[inline]
+    pub(super) fn has_calls(&self) -> bool {
+        self.more.as_ref().is_some_and(|more| !more.upcalls.is_empty())
     }
 
     /// Wakes every task that waits for this association.

@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::core::{Aside, Flusher};
 use crate::shared::{EndpointState, Shared};
 use crate::sync::Arc;
-use crate::sync::thread::{Builder, JoinHandle, park_timeout};
+use crate::sync::thread::{Builder, JoinHandle, current, park_timeout};
 pub(crate) use held::{AGE, HeldSends};
 
 /// How long it naps at first, and when writes go on coming: to be woken costs whoever has the core. What is gathered stays for the
@@ -35,6 +35,10 @@ fn spawn(shared: Weak<Shared>, held: &Arc<HeldSends>, clock: Clock) -> std::io::
         .spawn(move || run(&shared, &looks_at, clock))?;
     held.tell(thread.thread().clone());
     Ok(thread)
+}
+
+fn is_this_thread(thread: &JoinHandle<()>) -> bool {
+    thread.thread().id() == current().id()
 }
 
 fn run(shared: &Weak<Shared>, held: &HeldSends, clock: Clock) {
@@ -73,6 +77,7 @@ impl Shared {
             state.core.turn(now);
             self.announce(&mut state);
         }
+        self.release(state);
     }
 
     /// What the flusher does after a nap, for a test without its thread; whether something is held that was not before.
@@ -131,7 +136,8 @@ impl Shared {
         let Some(thread) = thread else { return };
         let held = Arc::clone(&self.lock().core.gathering.held);
         held.end();
-        if thread.join().is_err() {
+        // A call at a mark that this thread made may have dropped the last handle.
+        if !is_this_thread(&thread) && thread.join().is_err() {
             tracing::error!("the thread that sends gathered writes panicked");
         }
     }

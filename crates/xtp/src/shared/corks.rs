@@ -17,6 +17,7 @@ impl Shared {
         state.corks -= 1;
         let now = state.core.now();
         self.finish(&mut state, now);
+        self.release(state);
     }
 
     /// Sends what was held back.
@@ -25,6 +26,7 @@ impl Shared {
         let now = state.core.now();
         state.core.turn(now);
         self.announce(&mut state);
+        self.release(state);
     }
 
     /// Runs a command whose packets leave with the next turn: with those of other commands, in one system call.
@@ -33,6 +35,7 @@ impl Shared {
         let now = state.core.now();
         let result = command(&mut state.core, now);
         self.announce(&mut state);
+        self.release(state);
         result
     }
 }

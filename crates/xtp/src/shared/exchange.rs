@@ -23,7 +23,9 @@ impl Shared {
         let mut state = self.lock();
         let now = state.core.now();
         self.glance(&mut state, now);
-        self.ask(state, now, what, timeout, expects, question).2
+        let (state, _, answer) = self.ask(state, now, what, timeout, expects, question);
+        self.release(state);
+        answer
     }
 
     /// Begins something, waits for its outcome and ends it: what `begin` caused leaves with the first question, and but
@@ -42,7 +44,13 @@ impl Shared {
         let now = state.core.now();
         self.glance(&mut state, now);
         let defers = state.core.begin_call(now, peer) && self.may_defer_end(&mut state);
-        let begun = begin(&mut state.core, now)?;
+        let begun = match begin(&mut state.core, now) {
+            Ok(begun) => begun,
+            Err(error) => {
+                self.release(state);
+                return Err(error);
+            }
+        };
         // What it caused leaves before anything is asked.
         if state.corks == 0 {
             state.core.turn(now);
@@ -62,6 +70,7 @@ impl Shared {
             state.core.turn(now);
             self.announce(&mut state);
         }
+        self.release(state);
         Ok((begun, outcome))
     }
 

@@ -1,5 +1,6 @@
 //! How a leader sleeps: in the receive call itself where no timer is due soon, else on the descriptor.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +20,20 @@ impl Shared {
         }
     }
 
+    /// Makes every waiting call return [`Error::Interrupted`](crate::Error::Interrupted), now and until it is taken back.
+    pub(crate) fn interrupt(&self, on: bool) {
+        self.interrupted.store(on, Ordering::Relaxed);
+        if !on {
+            return;
+        }
+        let mut state = self.lock();
+        self.news.notify_all();
+        state.bells.ring();
+        if state.leader_sleeps.is_some() {
+            state.wake_leader(&self.waker);
+        }
+    }
+
     /// Wakes whoever sleeps on the sockets: there is one more of them.
     pub(crate) fn rouse(&self) {
         let mut state = self.lock();
@@ -27,6 +42,25 @@ impl Shared {
         } else if state.driver_sleeps.take().is_some() {
             self.wake_driver(&state);
         }
+    }
+
+    /// Rests for so long without the lock, but not beyond what is due.
+    pub(super) fn rest_for<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, EndpointState>,
+        now: Time,
+        until: Option<Time>,
+        rest: Duration,
+    ) -> MutexGuard<'a, EndpointState> {
+        let end = state.core.deadline().into_iter().chain(until).min();
+        let rest = end.map_or(rest, |end| end.since(now).min(rest));
+        // A sleep that follows would turn a shortcut away again, with what is just being added to it.
+        if state.ledger.looks() {
+            state.core.carrier.before_rest();
+        }
+        drop(state);
+        std::thread::sleep(rest);
+        self.lock()
     }
 
     /// Sleeps on the socket, without the lock, not beyond the next timer.

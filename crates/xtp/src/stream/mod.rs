@@ -18,7 +18,9 @@ use crate::mark::Mark;
 use crate::shared::Handle;
 
 mod close;
+mod file;
 mod io;
+mod message_reader;
 mod retained;
 mod send;
 mod split;
@@ -30,6 +32,7 @@ pub(crate) use close::{COURTESY, unless_refused};
 pub(crate) use retained::Pool;
 pub(crate) use send::refuse_empty;
 
+pub use message_reader::MessageReader;
 pub use retained::Retained;
 pub use split::{Reader, Writer};
 pub use tuning::StreamTuning;

@@ -145,6 +145,7 @@ impl Drive {
             let now = state.core.arrival();
             state.core.turn(now);
             self.shared.announce(&mut state);
+            self.shared.release(state);
             Ok(())
         };
         for _ in 0..ROUNDS {
@@ -169,6 +170,7 @@ fn take_batch(shared: &Shared) -> io::Result<()> {
     }
     state.core.turn(now);
     shared.announce(&mut state);
+    shared.release(state);
     Ok(())
 }
 
@@ -202,6 +204,7 @@ fn turn(shared: &Shared, context: &mut Context<'_>) -> (Option<Time>, Time) {
     let now = state.core.now();
     state.core.turn(now);
     shared.announce(&mut state);
+    let mut state = shared.make_due(state);
     let deadline = state.core.deadline();
     state.core.serve(context.waker());
     state.driver_sleeps = Some(deadline.unwrap_or(Time::NEVER));

@@ -29,6 +29,12 @@ impl Mark {
         within("confirmation", timeout, reached).await
     }
 
+    /// Calls `call` once when it is reached, or will never be. The task that drives the endpoint calls it: one that waits blocks it. See
+    /// [`crate::Mark::on_reached`].
+    pub fn on_reached(self, call: impl FnOnce(Result<()>) + Send + 'static) {
+        self.inner.on_reached(call);
+    }
+
     /// Whether it was reached.
     ///
     /// # Errors

@@ -287,7 +287,7 @@ impl Stream {
         unless_refused(within("closing", Some(COURTESY.min(deadline)), over).await)
     }
 
-    fn poll_with<T>(
+    pub(super) fn poll_with<T>(
         &self,
         context: &mut Context<'_>,
         question: impl FnOnce(&mut Core, Time) -> Poll<Result<T>>,

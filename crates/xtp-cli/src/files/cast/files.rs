@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::fs::File;
 
+use xtp::tuning::FileBuffers;
+
 use super::inquiry::{Answered, Inquiry, common_beginning};
 use super::past::Past;
 use crate::common::Common;
@@ -10,7 +12,6 @@ use crate::files::channel::Outbox;
 use crate::files::links::Links;
 use crate::files::names::RelPath;
 use crate::files::pattern::Excludes;
-use crate::files::pool::Pool;
 use crate::files::problem::{Fault, Problem};
 use crate::files::record::{Entry, Hash, INLINE_LIMIT, Kind, Record, Stamp};
 use crate::files::sender::{changed, check_unchanged, see_settled};
@@ -40,7 +41,7 @@ pub(super) struct Files<'a> {
     inquiry: Option<&'a Inquiry<'a>>,
     tally: &'a Tally,
     common: &'a Common,
-    pool: Pool,
+    pool: FileBuffers,
 }
 
 /// An open file, what was hashed of it, and where it goes on.
@@ -73,7 +74,7 @@ impl<'a> Files<'a> {
             inquiry,
             tally,
             common,
-            pool: Pool::default(),
+            pool: FileBuffers::default(),
         }
     }
 

@@ -12,12 +12,12 @@ use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
 use blake3::Hasher;
+use xtp::tuning::FileBuffers;
 use xtp::{Cast, Endpoint, ListenOptions, Listener, MemberState, Stream, service_numbers};
 
 use crate::common::{Common, REJECTED, may_enter};
 use crate::files::channel::{Inbox, Outbox};
 use crate::files::names::RelPath;
-use crate::files::pool::{BUFFER, Pool};
 use crate::files::problem::{Code, Fault, Problem, violation};
 use crate::files::receiver::STACK;
 use crate::files::record::{Entry, Hash, INLINE_LIMIT, Record, Wish};
@@ -455,7 +455,7 @@ impl<'a> Inquiry<'a> {
         let failed = |error: std::io::Error| Problem::io(&label, &error);
         let mut file = self.source.file(&RelPath::from_peer(&entry.path)?, &label)?;
         check_unchanged(&file, entry, None, &label)?;
-        let pool = Pool::default();
+        let pool = FileBuffers::default();
         if size <= INLINE_LIMIT {
             let content = pool.read(&mut file, size).map_err(failed)?;
             if content.len() as u64 != size {
@@ -475,7 +475,7 @@ impl<'a> Inquiry<'a> {
         outbox.push(&Record::Begin { id, offset: at })?;
         while at < end {
             let content = pool
-                .read(&mut file, (end - at).min(BUFFER as u64))
+                .read(&mut file, (end - at).min(FileBuffers::OCTETS as u64))
                 .map_err(failed)?;
             if content.is_empty() {
                 return Err(changed(&label).into());
@@ -541,11 +541,13 @@ pub(super) fn common_beginning(
 ) -> Result<(Hasher, u64), Fault> {
     use std::io::{Read, Seek, SeekFrom};
     let failed = |error: std::io::Error| Problem::io(label, &error);
-    let (mut hasher, mut at, mut buffer) = (Hasher::new(), 0, vec![0; BUFFER]);
+    let (mut hasher, mut at, mut buffer) = (Hasher::new(), 0, vec![0; FileBuffers::OCTETS]);
     let mut shortest: Option<(Hasher, u64)> = None;
     for (offset, prefix) in parts {
         while at < *offset {
-            let part = usize::try_from(*offset - at).unwrap_or(BUFFER).min(BUFFER);
+            let part = usize::try_from(*offset - at)
+                .unwrap_or(FileBuffers::OCTETS)
+                .min(FileBuffers::OCTETS);
             let count = file.read(&mut buffer[..part]).map_err(failed)?;
             if count == 0 {
                 return Err(changed(label).into());
