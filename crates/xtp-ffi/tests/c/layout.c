@@ -1,0 +1,45 @@
+/* Sizes and offsets of the structures, as the C compiler lays them out; the test compares them with Rust's. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include <xtp.h>
+
+#define SIZE(type) printf(#type " %lu\n", (unsigned long)sizeof(type))
+#define FIELD(type, field) printf(#type "." #field " %lu\n", (unsigned long)offsetof(type, field))
+
+int main(void)
+{
+    SIZE(xtp_endpoint_options);
+    FIELD(xtp_endpoint_options, size);
+    FIELD(xtp_endpoint_options, linger);
+    FIELD(xtp_endpoint_options, close_timeout);
+    FIELD(xtp_endpoint_options, message_timeout);
+    FIELD(xtp_endpoint_options, message_limit);
+    FIELD(xtp_endpoint_options, memory_limit);
+    FIELD(xtp_endpoint_options, wait);
+    FIELD(xtp_endpoint_options, broadcast);
+    FIELD(xtp_endpoint_options, fresh_start);
+    FIELD(xtp_endpoint_options, gather_writes);
+    SIZE(xtp_stream_options);
+    FIELD(xtp_stream_options, size);
+    FIELD(xtp_stream_options, receive_capacity);
+    FIELD(xtp_stream_options, send_capacity);
+    FIELD(xtp_stream_options, timeout);
+    FIELD(xtp_stream_options, connect_timeout);
+    FIELD(xtp_stream_options, reliability);
+    FIELD(xtp_stream_options, wait_for_listener);
+    SIZE(xtp_listen_options);
+    FIELD(xtp_listen_options, size);
+    FIELD(xtp_listen_options, backlog);
+    FIELD(xtp_listen_options, streams);
+    FIELD(xtp_listen_options, unconfirmed_response);
+    SIZE(xtp_call_options);
+    FIELD(xtp_call_options, size);
+    FIELD(xtp_call_options, timeout);
+    FIELD(xtp_call_options, longest_answer);
+    FIELD(xtp_call_options, expected_answer);
+    FIELD(xtp_call_options, slow_server);
+    FIELD(xtp_call_options, repeatable);
+    FIELD(xtp_call_options, wait_for_listener);
+    return 0;
+}
