@@ -5,7 +5,8 @@
  *
  * Time limits are nanoseconds: -1 waits as long as it takes, 0 does not wait (then XTP_EWOULDBLOCK), else so long at most (XTP_ETIMEDOUT).
  *
- * Octets that go in are copied before the call returns. Octets that come out are copied into the caller's memory, or lent by a handle
+ * Octets that go in are copied before the call returns, or lent with a function that gives them back: called exactly once, whatever becomes
+ * of the call, by any thread, and not allowed to call this library. Octets that come out are copied into the caller's memory, or lent by a handle
  * until that is freed.
  *
  * Structures of options begin with their size: xtp_..._options_init(&options, sizeof options) first, then change fields. NULL for options
@@ -61,6 +62,11 @@
  Not possible a second time: the caller was answered, the endpoint has a driver.
  */
 #define XTP_EALREADY (-7)
+
+/*
+ A function that gives lent octets back called the library.
+ */
+#define XTP_EREENTRY (-8)
 
 /*
  The socket could not be set up.
@@ -308,6 +314,21 @@
 #define XTP_DELIVERED 1
 
 /*
+ Every message, with a tag or without.
+ */
+#define XTP_TAGS_ANY 0
+
+/*
+ Messages without a tag.
+ */
+#define XTP_TAGS_WITHOUT 1
+
+/*
+ Messages whose tag is equal to tag in the bits that are set in mask.
+ */
+#define XTP_TAGS_LIKE 2
+
+/*
  One UDP socket and any number of associations on it. No thread drives it: calls do the work.
  */
 typedef struct xtp_endpoint xtp_endpoint;
@@ -331,6 +352,11 @@ typedef struct xtp_octets xtp_octets;
  Streams and listeners of one endpoint that a thread waits for together.
  */
 typedef struct xtp_poll_set xtp_poll_set;
+
+/*
+ Messages, calls and receives of one endpoint that are under way together.
+ */
+typedef struct xtp_queue xtp_queue;
 
 /*
  An association with a peer, to write to and read from.
@@ -473,6 +499,64 @@ typedef struct xtp_call_options {
      */
     uint32_t wait_for_listener;
 } xtp_call_options;
+
+/*
+ Gives lent octets back: called exactly once with the context that was lent with them, by whichever thread met their acknowledgement. It
+ must not call this library: whatever it calls answers XTP_EREENTRY.
+ */
+typedef void (*xtp_free_function)(void *context);
+
+/*
+ Which messages a receive is for. NULL for it means every message.
+ */
+typedef struct xtp_tags {
+    /*
+     The tag.
+     */
+    uint64_t tag;
+    /*
+     The bits of it that count: UINT64_MAX, all; 0, any tag.
+     */
+    uint64_t mask;
+    /*
+     XTP_TAGS_ANY, _WITHOUT or _LIKE.
+     */
+    uint32_t kind;
+    /*
+     0.
+     */
+    uint32_t reserved;
+} xtp_tags;
+
+/*
+ What became of one message, call or receive.
+ */
+typedef struct xtp_completion {
+    /*
+     The number that was given with it.
+     */
+    uint64_t token;
+    /*
+     The answer of a call or the message of a receive, to be released; NULL of what has none or failed.
+     */
+    struct xtp_octets *octets;
+    /*
+     The tag of a received message, if tagged is 1.
+     */
+    uint64_t tag;
+    /*
+     xtp_stream_number() of the stream that a received message came by; 0 of everything else.
+     */
+    uint64_t stream;
+    /*
+     XTP_OK, or why not.
+     */
+    int32_t status;
+    /*
+     1: a received message has a tag.
+     */
+    uint32_t tagged;
+} xtp_completion;
 
 #ifdef __cplusplus
 extern "C" {
@@ -674,6 +758,24 @@ int xtp_recv_message(const struct xtp_stream *stream,
 int xtp_recv_message_octets(const struct xtp_stream *stream, struct xtp_octets **message);
 
 /*
+ Sends one message of at least one octet behind a tag: a number that says what, or whom, it is for. To xtp_recv_message() it is a message
+ like any other. Refused while the write timeout is 0.
+ */
+int xtp_send_tagged(const struct xtp_stream *stream,
+                    uint64_t tag,
+                    const void *data,
+                    size_t length);
+
+/*
+ As xtp_recv_message_octets(), with the message's tag; tagged gets 1 if it has one, else 0. Does not get what another call left for XTP_EROOM,
+ and is refused while the read timeout is 0.
+ */
+int xtp_recv_tagged(const struct xtp_stream *stream,
+                    struct xtp_octets **message,
+                    uint32_t *tagged,
+                    uint64_t *tag);
+
+/*
  Waits until everything sent so far is confirmed: XTP_RECEIVED by the peer's host, or XTP_DELIVERED to its program. Waits as long as the
  write timeout says.
  */
@@ -684,6 +786,11 @@ int xtp_confirm(const struct xtp_stream *stream,
  The address of the peer as a text: XTP_ADDRESS_ROOM octets have room for any.
  */
 int xtp_stream_peer(const struct xtp_stream *stream, char *address, size_t length);
+
+/*
+ A number of its own among the streams of an endpoint, which completions of receives name.
+ */
+int xtp_stream_number(const struct xtp_stream *stream, uint64_t *number);
 
 /*
  Ends this end's stream after everything sent; the peer may go on. Does not wait for confirmation.
@@ -784,6 +891,19 @@ int xtp_reject(const struct xtp_incoming *incoming,
  Frees a message; NULL is none. A request that was not answered is answered with nothing.
  */
 int xtp_incoming_free(struct xtp_incoming *incoming);
+
+/*
+ Sends octets from where they lie, without a copy; waits for room, not for confirmation. They must stay as they are until release is
+ called with context: exactly once, whether the call succeeds or not. release may be NULL for memory that stays.
+
+ ends_message: 1, the last of them ends a message; 0. Refused while the write timeout is 0.
+ */
+int xtp_send_lent(const struct xtp_stream *stream,
+                  const void *data,
+                  size_t length,
+                  uint32_t ends_message,
+                  xtp_free_function release,
+                  void *context);
 
 /*
  Sends one datagram without acknowledgement: it comes whole or not at all, and no error tells which. At most 1 MiB.
@@ -888,6 +1008,100 @@ int xtp_poll_wait(const struct xtp_poll_set *set,
  Frees a set; NULL is none. What is in it stays.
  */
 int xtp_poll_set_free(struct xtp_poll_set *set);
+
+/*
+ A new queue, with nothing under way.
+ */
+int xtp_queue_new(const struct xtp_endpoint *endpoint, struct xtp_queue **queue);
+
+/*
+ Begins a reliable message. Nothing leaves before the next call that waits or polls, so that what is submitted together leaves together.
+ release and context: as for xtp_send_lent(); NULL for release copies the octets.
+ */
+int xtp_queue_send(const struct xtp_queue *queue,
+                   const char *peer,
+                   uint16_t service_number,
+                   const void *data,
+                   size_t length,
+                   uint64_t token,
+                   xtp_free_function release,
+                   void *context);
+
+/*
+ Begins a call, whose answer comes with its completion. Otherwise as xtp_queue_send().
+ */
+int xtp_queue_call(const struct xtp_queue *queue,
+                   const char *peer,
+                   uint16_t service_number,
+                   const void *data,
+                   size_t length,
+                   uint64_t token,
+                   xtp_free_function release,
+                   void *context);
+
+/*
+ Opens a stream whose messages go to posted receives, whichever order these are in; calls that read it fail. options may be NULL.
+ */
+int xtp_open_matched(const struct xtp_endpoint *endpoint,
+                     const char *peer,
+                     uint16_t service_number,
+                     const struct xtp_stream_options *options,
+                     struct xtp_stream **stream);
+
+/*
+ Listens for streams whose messages go to posted receives. options may be NULL; its streams is taken as 1.
+ */
+int xtp_listen_matched(const struct xtp_endpoint *endpoint,
+                       uint16_t service_number,
+                       const struct xtp_listen_options *options,
+                       struct xtp_listener **listener);
+
+/*
+ Posts a receive for one message of at most longest octets that comes by a stream. It gets the message that began first of those that fit;
+ a message goes to the receive posted first of those that it fits.
+ */
+int xtp_queue_receive_stream(const struct xtp_queue *queue,
+                             const struct xtp_stream *stream,
+                             const struct xtp_tags *wanted,
+                             size_t longest,
+                             uint64_t token);
+
+/*
+ As xtp_queue_receive_stream(), of any stream that the listener accepted.
+ */
+int xtp_queue_receive_listener(const struct xtp_queue *queue,
+                               const struct xtp_listener *listener,
+                               const struct xtp_tags *wanted,
+                               size_t longest,
+                               uint64_t token);
+
+/*
+ As xtp_queue_receive_stream(), of any stream of the queue's endpoint whose messages are matched.
+ */
+int xtp_queue_receive(const struct xtp_queue *queue,
+                      const struct xtp_tags *wanted,
+                      size_t longest,
+                      uint64_t token);
+
+/*
+ How many messages, calls and receives are under way or ended without having been taken.
+ */
+int xtp_queue_pending(const struct xtp_queue *queue, size_t *pending);
+
+/*
+ Waits until something has ended and puts up to room completions into completions; count gets how many, at once 0 if nothing is under way.
+ What finds no room comes with the next call. Octets of completions are to be released.
+ */
+int xtp_queue_wait(const struct xtp_queue *queue,
+                   struct xtp_completion *completions,
+                   size_t room,
+                   int64_t timeout,
+                   size_t *count);
+
+/*
+ Frees a queue; NULL is none. Messages and calls end in the background, receives are taken back.
+ */
+int xtp_queue_free(struct xtp_queue *queue);
 
 #ifdef __cplusplus
 }  // extern "C"

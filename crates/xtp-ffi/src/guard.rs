@@ -6,12 +6,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crate::last_error::keep;
+use crate::lent::refuse_reentry;
 use crate::status::{Failure, XTP_EINTERNAL, XTP_EROOM, XTP_OK};
 
 /// Runs what a function of the header does.
 pub(crate) fn guard(work: impl FnOnce() -> Result<(), Failure>) -> c_int {
     // What a panic leaves half done lies behind the facade's locks, which tell of it.
-    match catch_unwind(AssertUnwindSafe(work)) {
+    let work = AssertUnwindSafe(|| {
+        refuse_reentry()?;
+        work()
+    });
+    match catch_unwind(work) {
         Ok(Ok(())) => XTP_OK,
         Ok(Err(failure)) => keep(failure),
         Err(panic) => keep(Failure::new(XTP_EINTERNAL, told(&*panic))),

@@ -19,9 +19,11 @@
 #![allow(clippy::missing_safety_doc, reason = "said once, above")]
 
 pub mod call;
+pub mod completion;
 pub mod endpoint;
 pub mod handle;
 pub mod last_error;
+pub mod lent;
 pub mod listener;
 pub mod octets;
 pub mod options;

@@ -21,6 +21,8 @@ pub const XTP_EOPTION: c_int = -5;
 pub const XTP_EROOM: c_int = -6;
 /// Not possible a second time: the caller was answered, the endpoint has a driver.
 pub const XTP_EALREADY: c_int = -7;
+/// A function that gives lent octets back called the library.
+pub const XTP_EREENTRY: c_int = -8;
 
 /// The socket could not be set up.
 pub const XTP_ESOCKET: c_int = -10;
@@ -133,6 +135,7 @@ table! {
     XTP_EOPTION c"an option is set that this version does not know",
     XTP_EROOM c"too little room in the caller's memory",
     XTP_EALREADY c"not possible a second time",
+    XTP_EREENTRY c"called from a function that gives octets back",
     XTP_ESOCKET c"the socket could not be set up",
     XTP_EENTROPY c"the operating system gave no random numbers",
     XTP_ECARRIER c"the socket failed",

@@ -49,6 +49,16 @@ impl StreamValue {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Refuses what has to wait for room where nothing may wait.
+    pub(crate) fn waits_for_room(&self) -> Result<(), Failure> {
+        match self.writes_at_once.load(Ordering::Relaxed) {
+            true => Err(Failure::invalid(
+                "this call waits for room, and the write timeout is 0: use xtp_write or xtp_send_message",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// The next message; `None` at the end of the stream.
     fn message(&self) -> Result<Option<Bytes>, Failure> {
         let kept = self.kept().take();
@@ -183,11 +193,7 @@ pub unsafe extern "C" fn xtp_write_all(
     guard(|| {
         // SAFETY: the caller's word.
         let (value, octets) = unsafe { (handle(stream)?, input(data, length)?) };
-        if value.writes_at_once.load(Ordering::Relaxed) {
-            return Err(Failure::invalid(
-                "xtp_write_all waits for room, and the write timeout is 0: use xtp_write",
-            ));
-        }
+        value.waits_for_room()?;
         (&value.stream).write_all(octets).map_err(of_io)
     })
 }
@@ -299,6 +305,54 @@ pub unsafe extern "C" fn xtp_recv_message_octets(
     })
 }
 
+/// Sends one message of at least one octet behind a tag: a number that says what, or whom, it is for. To xtp_recv_message() it is a message
+/// like any other. Refused while the write timeout is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn xtp_send_tagged(
+    stream: *const xtp_stream,
+    tag: u64,
+    data: *const c_void,
+    length: usize,
+) -> c_int {
+    guard(|| {
+        // SAFETY: the caller's word.
+        let (value, octets) = unsafe { (handle(stream)?, input(data, length)?) };
+        value.waits_for_room()?;
+        Ok(value.stream.send_tagged(tag, Bytes::copy_from_slice(octets))?)
+    })
+}
+
+/// As xtp_recv_message_octets(), with the message's tag; tagged gets 1 if it has one, else 0. Does not get what another call left for XTP_EROOM,
+/// and is refused while the read timeout is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn xtp_recv_tagged(
+    stream: *const xtp_stream,
+    message: *mut *mut xtp_octets,
+    tagged: *mut u32,
+    tag: *mut u64,
+) -> c_int {
+    guard(|| {
+        // SAFETY: the caller's word.
+        let (place, tagged, tag, value): (Place<'_, xtp_octets>, _, _, _) = unsafe {
+            (
+                place(message)?,
+                output(tagged, "tagged")?,
+                output(tag, "tag")?,
+                handle(stream)?,
+            )
+        };
+        if value.reads_at_once.load(Ordering::Relaxed) {
+            return Err(Failure::invalid("this call waits, and the read timeout is 0"));
+        }
+        if let Some(next) = value.stream.recv_tagged()? {
+            *tagged = u32::from(next.tag.is_some());
+            *tag = next.tag.unwrap_or(0);
+            place.fill(next.data);
+        }
+        Ok(())
+    })
+}
+
 /// Waits until everything sent so far is confirmed: XTP_RECEIVED by the peer's host, or XTP_DELIVERED to its program. Waits as long as the
 /// write timeout says.
 #[unsafe(no_mangle)]
@@ -325,6 +379,17 @@ pub unsafe extern "C" fn xtp_stream_peer(
         // SAFETY: the caller's word.
         let (memory, value) = unsafe { (room(address.cast(), length)?, handle(stream)?) };
         put_text(&value.stream.peer_addr()?.to_string(), memory)
+    })
+}
+
+/// A number of its own among the streams of an endpoint, which completions of receives name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn xtp_stream_number(stream: *const xtp_stream, number: *mut u64) -> c_int {
+    guard(|| {
+        // SAFETY: the caller's word.
+        let (number, value) = unsafe { (output(number, "number")?, handle(stream)?) };
+        *number = value.stream.number();
+        Ok(())
     })
 }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
+use xtp_ffi::completion::{xtp_completion, xtp_tags};
 use xtp_ffi::options::{xtp_call_options, xtp_endpoint_options, xtp_listen_options, xtp_stream_options};
 
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
@@ -149,13 +150,14 @@ const KIND: &str = if cfg!(debug_assertions) {
     "release"
 };
 
-const TESTS: [(&str, &str); 6] = [
+const TESTS: [(&str, &str); 7] = [
     ("arguments", "all refused"),
     ("exchange", "all exchanged"),
     ("forks", "the parent went on"),
     ("signals", "signals did not end it"),
     ("descriptors", "told, not crashed"),
     ("threads", "every message once"),
+    ("queues", "everything given back"),
 ];
 
 #[test]
@@ -253,6 +255,7 @@ fn valgrind_finds_nothing() {
         ("arguments", "all refused\n"),
         ("exchange", "all exchanged\n"),
         ("threads", "every message once\n"),
+        ("queues", "everything given back\n"),
     ] {
         let program = installed.shared(&format!("tests/c/{name}.c"));
         assert_eq!(run(&mut checked(&program)), printed);
@@ -283,6 +286,8 @@ fn c_lays_out_structures_as_rust_does() {
         xtp_stream_options: size receive_capacity send_capacity timeout connect_timeout reliability wait_for_listener;
         xtp_listen_options: size backlog streams unconfirmed_response;
         xtp_call_options: size timeout longest_answer expected_answer slow_server repeatable wait_for_listener;
+        xtp_tags: tag mask kind reserved;
+        xtp_completion: token octets tag stream status tagged;
     };
     let installed = Installed::new();
     let c = run(&mut Command::new(installed.shared("tests/c/layout.c")));
@@ -292,7 +297,7 @@ fn c_lays_out_structures_as_rust_does() {
     let fields = header
         .lines()
         .filter(|line| line.starts_with("    ") && line.ends_with(';') && !line.contains(['(', ')']))
-        .filter(|line| line.split_whitespace().count() == 2);
+        .filter(|line| (2..=3).contains(&line.split_whitespace().count()));
     let listed = rust.lines().filter(|line| line.contains('.'));
     assert_eq!(fields.count(), listed.count());
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use expect_test::expect_file;
 
 /// The modules of which the header consists, in its order.
-const MODULES: [&str; 9] = [
+const MODULES: [&str; 11] = [
     "status",
     "last_error",
     "octets",
@@ -14,8 +14,10 @@ const MODULES: [&str; 9] = [
     "endpoint",
     "stream",
     "listener",
+    "lent",
     "call",
     "poll_set",
+    "completion",
 ];
 
 fn here() -> &'static Path {

@@ -14,6 +14,10 @@ static void nulls(void)
     xtp_incoming *incoming;
     xtp_octets *octets;
     xtp_poll_set *set;
+    xtp_queue *queue;
+    xtp_completion completion;
+    uint32_t tagged;
+    uint64_t tag;
     char text[8];
 
     CHECK(xtp_endpoint_options_init(NULL, 8), XTP_EINVAL);
@@ -72,7 +76,23 @@ static void nulls(void)
     CHECK(xtp_poll_remove_stream(NULL, NULL), XTP_EINVAL);
     CHECK(xtp_poll_remove_listener(NULL, NULL), XTP_EINVAL);
     CHECK(xtp_poll_wait(NULL, keys, 1, 0, &count), XTP_EINVAL);
+    CHECK(xtp_send_tagged(NULL, 1, "a", 1), XTP_EINVAL);
+    CHECK(xtp_recv_tagged(NULL, &octets, &tagged, &tag), XTP_EINVAL);
+    CHECK(xtp_stream_number(NULL, &tag), XTP_EINVAL);
+    CHECK(xtp_send_lent(NULL, "a", 1, 0, NULL, NULL), XTP_EINVAL);
+    CHECK(xtp_queue_new(NULL, &queue), XTP_EINVAL);
+    HOLDS(queue == NULL);
+    CHECK(xtp_queue_send(NULL, "127.0.0.1:1", 1, "a", 1, 1, NULL, NULL), XTP_EINVAL);
+    CHECK(xtp_queue_call(NULL, "127.0.0.1:1", 1, "a", 1, 1, NULL, NULL), XTP_EINVAL);
+    CHECK(xtp_open_matched(NULL, "127.0.0.1:1", 1, NULL, &stream), XTP_EINVAL);
+    CHECK(xtp_listen_matched(NULL, 1, NULL, &listener), XTP_EINVAL);
+    CHECK(xtp_queue_receive_stream(NULL, NULL, NULL, 1, 1), XTP_EINVAL);
+    CHECK(xtp_queue_receive_listener(NULL, NULL, NULL, 1, 1), XTP_EINVAL);
+    CHECK(xtp_queue_receive(NULL, NULL, 1, 1), XTP_EINVAL);
+    CHECK(xtp_queue_pending(NULL, &count), XTP_EINVAL);
+    CHECK(xtp_queue_wait(NULL, &completion, 1, 0, &count), XTP_EINVAL);
     /* As free() of the C library. */
+    CHECK(xtp_queue_free(NULL), XTP_OK);
     CHECK(xtp_endpoint_free(NULL), XTP_OK);
     CHECK(xtp_stream_free(NULL), XTP_OK);
     CHECK(xtp_listener_free(NULL), XTP_OK);

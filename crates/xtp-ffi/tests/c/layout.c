@@ -41,5 +41,17 @@ int main(void)
     FIELD(xtp_call_options, slow_server);
     FIELD(xtp_call_options, repeatable);
     FIELD(xtp_call_options, wait_for_listener);
+    SIZE(xtp_tags);
+    FIELD(xtp_tags, tag);
+    FIELD(xtp_tags, mask);
+    FIELD(xtp_tags, kind);
+    FIELD(xtp_tags, reserved);
+    SIZE(xtp_completion);
+    FIELD(xtp_completion, token);
+    FIELD(xtp_completion, octets);
+    FIELD(xtp_completion, tag);
+    FIELD(xtp_completion, stream);
+    FIELD(xtp_completion, status);
+    FIELD(xtp_completion, tagged);
     return 0;
 }
