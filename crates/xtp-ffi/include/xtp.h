@@ -274,6 +274,26 @@
 #define XTP_EOUTOFRANGE (-68)
 
 /*
+ The peer of a mesh was silent for longer than the mesh's patience.
+ */
+#define XTP_EPEERSILENT (-80)
+
+/*
+ The peer of a mesh began anew.
+ */
+#define XTP_EPEERRESTARTED (-81)
+
+/*
+ The peer of a mesh has left.
+ */
+#define XTP_EPEERLEFT (-82)
+
+/*
+ The peer of a mesh broke its protocol.
+ */
+#define XTP_EPEERBROKE (-83)
+
+/*
  Poll for up to 100 us while that pays, then sleep.
  */
 #define XTP_WAIT_ADAPTIVE 0
@@ -329,6 +349,31 @@
 #define XTP_TAGS_LIKE 2
 
 /*
+ Messages of every peer.
+ */
+#define XTP_ANY_PEER UINT32_MAX
+
+/*
+ The program itself: what is sent to it stays in the process.
+ */
+#define XTP_OWN_PEER 0
+
+/*
+ A message was sent.
+ */
+#define XTP_MESH_SENT 1
+
+/*
+ A receive has its message, or will have none.
+ */
+#define XTP_MESH_RECEIVED 2
+
+/*
+ All that was said to and by a peer, and is not complete, is lost. What follows begins anew.
+ */
+#define XTP_MESH_LOST 3
+
+/*
  One UDP socket and any number of associations on it. No thread drives it: calls do the work.
  */
 typedef struct xtp_endpoint xtp_endpoint;
@@ -342,6 +387,12 @@ typedef struct xtp_incoming xtp_incoming;
  Takes what is sent to one service number of an endpoint.
  */
 typedef struct xtp_listener xtp_listener;
+
+/*
+ Messages among many peers of one endpoint, as runtimes of parallel programs have them: sends never wait, receives are posted by tag, and
+ what is over comes in one list.
+ */
+typedef struct xtp_mesh xtp_mesh;
 
 /*
  Octets that came, to be released with xtp_octets_free().
@@ -362,6 +413,40 @@ typedef struct xtp_queue xtp_queue;
  An association with a peer, to write to and read from.
  */
 typedef struct xtp_stream xtp_stream;
+
+/*
+ How a mesh begins. xtp_mesh_options_init() sets what is good for most programs.
+ */
+typedef struct xtp_mesh_options {
+    /*
+     Octets of this structure.
+     */
+    size_t size;
+    /*
+     How long in ns a peer may be silent to which something is to be said, or from which something is to come. 10 min.
+     */
+    int64_t patience;
+    /*
+     Most peers; 0: 1 048 576.
+     */
+    uint64_t max_peers;
+    /*
+     Most receives that wait for a message; 0: 1 048 576.
+     */
+    uint64_t max_posted;
+    /*
+     Most messages that wait for a receive; 0: 1 048 576.
+     */
+    uint64_t max_unexpected;
+    /*
+     Service number at every peer; 0: that of meshes.
+     */
+    uint32_t service_number;
+    /*
+     0.
+     */
+    uint32_t reserved;
+} xtp_mesh_options;
 
 /*
  How an endpoint works. xtp_endpoint_options_init() sets what is good for most programs.
@@ -558,6 +643,48 @@ typedef struct xtp_completion {
     uint32_t tagged;
 } xtp_completion;
 
+/*
+ Something that was begun at a mesh is over.
+ */
+typedef struct xtp_mesh_completion {
+    /*
+     The number that was given with it; 0 of XTP_MESH_LOST.
+     */
+    uint64_t token;
+    /*
+     Of XTP_MESH_RECEIVED the octets, as many as the receive takes, to be released; else NULL.
+     */
+    struct xtp_octets *octets;
+    /*
+     The tag of a received message.
+     */
+    uint64_t tag;
+    /*
+     The word beside it.
+     */
+    uint64_t word;
+    /*
+     Octets of the whole message; of XTP_MESH_LOST, messages that were completed as sent and may not have come.
+     */
+    uint64_t length;
+    /*
+     XTP_MESH_SENT, _RECEIVED or _LOST.
+     */
+    uint32_t kind;
+    /*
+     Whose message it is, or who is lost.
+     */
+    uint32_t peer;
+    /*
+     XTP_OK, or how the peer was lost.
+     */
+    int32_t status;
+    /*
+     0.
+     */
+    uint32_t reserved;
+} xtp_mesh_completion;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -587,6 +714,11 @@ int xtp_octets_data(const struct xtp_octets *octets, const void **data, size_t *
  Releases them. NULL is none.
  */
 int xtp_octets_free(struct xtp_octets *octets);
+
+/*
+ Sets the defaults. size is sizeof *options.
+ */
+int xtp_mesh_options_init(struct xtp_mesh_options *options, size_t size);
 
 /*
  Sets the defaults. size is sizeof *options.
@@ -1102,6 +1234,71 @@ int xtp_queue_wait(const struct xtp_queue *queue,
  Frees a queue; NULL is none. Messages and calls end in the background, receives are taken back.
  */
 int xtp_queue_free(struct xtp_queue *queue);
+
+/*
+ A mesh on an endpoint. options may be NULL.
+ */
+int xtp_mesh_new(const struct xtp_endpoint *endpoint,
+                 const struct xtp_mesh_options *options,
+                 struct xtp_mesh **mesh);
+
+/*
+ The number of the peer at an address, where it serves its own mesh. No packet leaves, and nothing has to be there yet.
+ */
+int xtp_mesh_peer(const struct xtp_mesh *mesh,
+                  const char *address,
+                  uint32_t *peer);
+
+/*
+ Where a peer is, as a text: XTP_ADDRESS_ROOM octets have room for any.
+ */
+int xtp_mesh_address(const struct xtp_mesh *mesh, uint32_t peer, char *address, size_t length);
+
+/*
+ Sends a message of no octets or more; never waits. XTP_MESH_SENT follows. word comes with the message and is not looked at. release and
+ context: as for xtp_send_lent(); NULL for release copies the octets.
+ */
+int xtp_mesh_send(const struct xtp_mesh *mesh,
+                  uint32_t peer,
+                  uint64_t tag,
+                  uint64_t word,
+                  const void *data,
+                  size_t length,
+                  uint64_t token,
+                  xtp_free_function release,
+                  void *context);
+
+/*
+ Posts a receive for one message of a peer, or of XTP_ANY_PEER, of which it takes at most longest octets. It gets the message that came
+ first of those that wait, else the next one behind the receives posted before. XTP_MESH_RECEIVED follows.
+ */
+int xtp_mesh_receive(const struct xtp_mesh *mesh,
+                     uint32_t peer,
+                     const struct xtp_tags *wanted,
+                     size_t longest,
+                     uint64_t token);
+
+/*
+ Waits until something is over and puts up to room completions into completions; count gets how many. What finds no room comes with the
+ next call. Octets of completions are to be released.
+ */
+int xtp_mesh_wait(const struct xtp_mesh *mesh,
+                  struct xtp_mesh_completion *completions,
+                  size_t room,
+                  int64_t timeout,
+                  size_t *count);
+
+/*
+ Leaves: what was told as sent is confirmed first, peers are told. Frees the mesh, whatever it returns; after XTP_ETIMEDOUT the rest goes
+ on in the background.
+ */
+int xtp_mesh_leave(struct xtp_mesh *mesh,
+                   int64_t timeout);
+
+/*
+ Frees a mesh, which leaves in the background; NULL is none.
+ */
+int xtp_mesh_free(struct xtp_mesh *mesh);
 
 #ifdef __cplusplus
 }  // extern "C"

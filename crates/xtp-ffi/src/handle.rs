@@ -92,14 +92,11 @@ pub(crate) unsafe fn handle<'a, O: Opaque>(handle: *const O) -> Result<&'a O::Va
     Ok(&shell.value)
 }
 
-/// Ends a handle; NULL is none. What a parent made stays as it is.
+/// Ends a handle and gives its value.
 ///
 /// # Safety
 /// As the crate says; and no other call uses it.
-pub(crate) unsafe fn free<O: Opaque>(handle: *mut O) -> Result<(), Failure> {
-    if handle.is_null() {
-        return Ok(());
-    }
+pub(crate) unsafe fn take<O: Opaque>(handle: *mut O) -> Result<O::Value, Failure> {
     // SAFETY: the caller's word.
     let head = unsafe { head(handle)? };
     check::<O>(head.mark.swap(FREED, Ordering::Relaxed))?;
@@ -108,8 +105,19 @@ pub(crate) unsafe fn free<O: Opaque>(handle: *mut O) -> Result<(), Failure> {
     let value = unsafe { ManuallyDrop::take(&mut (*shell).value) };
     // SAFETY: `make` allocated the shell, and its value is taken.
     unsafe { quarantine::give_back(shell) };
-    drop(value);
-    Ok(())
+    Ok(value)
+}
+
+/// Ends a handle; NULL is none. What a parent made stays as it is.
+///
+/// # Safety
+/// As the crate says; and no other call uses it.
+pub(crate) unsafe fn free<O: Opaque>(handle: *mut O) -> Result<(), Failure> {
+    match handle.is_null() {
+        true => Ok(()),
+        // SAFETY: the caller's word.
+        false => unsafe { take(handle) }.map(drop),
+    }
 }
 
 #[cfg(not(debug_assertions))]

@@ -25,6 +25,7 @@ pub mod handle;
 pub mod last_error;
 pub mod lent;
 pub mod listener;
+pub mod mesh;
 pub mod octets;
 pub mod options;
 pub mod poll_set;

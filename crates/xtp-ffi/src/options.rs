@@ -325,6 +325,72 @@ impl xtp_call_options {
     }
 }
 
+/// How a mesh begins. xtp_mesh_options_init() sets what is good for most programs.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct xtp_mesh_options {
+    /// Octets of this structure.
+    pub size: usize,
+    /// How long in ns a peer may be silent to which something is to be said, or from which something is to come. 10 min.
+    pub patience: i64,
+    /// Most peers; 0: 1 048 576.
+    pub max_peers: u64,
+    /// Most receives that wait for a message; 0: 1 048 576.
+    pub max_posted: u64,
+    /// Most messages that wait for a receive; 0: 1 048 576.
+    pub max_unexpected: u64,
+    /// Service number at every peer; 0: that of meshes.
+    pub service_number: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+// SAFETY: `repr(C)` of integers without padding between or behind.
+unsafe impl Options for xtp_mesh_options {
+    const NAME: &'static str = "xtp_mesh_options";
+    const SIZES: &'static [usize] = &[size_of::<Self>()];
+    const DEFAULTS: Self = Self {
+        size: size_of::<Self>(),
+        patience: 600_000_000_000,
+        max_peers: 0,
+        max_posted: 0,
+        max_unexpected: 0,
+        service_number: 0,
+        reserved: 0,
+    };
+}
+
+impl xtp_mesh_options {
+    pub(crate) fn mesh(&self) -> Result<xtp::mesh::MeshOptions, Failure> {
+        let mut options = xtp::mesh::MeshOptions::default();
+        options.patience =
+            span(self.patience, "patience")?.ok_or_else(|| Failure::invalid("patience needs an end"))?;
+        let set = |place: &mut usize, value: u64| {
+            if value != 0 {
+                *place = usize::try_from(value).unwrap_or(usize::MAX);
+            }
+        };
+        set(&mut options.max_peers, self.max_peers);
+        set(&mut options.max_posted, self.max_posted);
+        set(&mut options.max_unexpected, self.max_unexpected);
+        if self.service_number != 0 {
+            options.service_number = u16::try_from(self.service_number)
+                .map_err(|_| Failure::invalid("service_number is at most 65 535"))?;
+        }
+        match self.reserved {
+            0 => Ok(options),
+            _ => Err(Failure::new(XTP_EOPTION, "reserved of xtp_mesh_options is not 0")),
+        }
+    }
+}
+
+/// Sets the defaults. size is sizeof *options.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn xtp_mesh_options_init(options: *mut xtp_mesh_options, size: usize) -> c_int {
+    // SAFETY: the caller's word.
+    guard(|| unsafe { init(options, size) })
+}
+
 /// Sets the defaults. size is sizeof *options.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xtp_endpoint_options_init(options: *mut xtp_endpoint_options, size: usize) -> c_int {

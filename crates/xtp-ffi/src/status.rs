@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int};
 
+use xtp::mesh::LossReason;
 use xtp::{CloseReason, CommandError, Error};
 
 /// Done.
@@ -109,6 +110,15 @@ pub const XTP_EDATAGRAMTOOLONG: c_int = -67;
 /// An option has a value outside its range.
 pub const XTP_EOUTOFRANGE: c_int = -68;
 
+/// The peer of a mesh was silent for longer than the mesh's patience.
+pub const XTP_EPEERSILENT: c_int = -80;
+/// The peer of a mesh began anew.
+pub const XTP_EPEERRESTARTED: c_int = -81;
+/// The peer of a mesh has left.
+pub const XTP_EPEERLEFT: c_int = -82;
+/// The peer of a mesh broke its protocol.
+pub const XTP_EPEERBROKE: c_int = -83;
+
 /// One status: its number, the name in the header and what it says of itself.
 pub struct StatusRow {
     /// The number.
@@ -177,6 +187,10 @@ table! {
     XTP_ELIMIT c"a limit would be exceeded",
     XTP_EDATAGRAMTOOLONG c"a datagram is longer than any may be",
     XTP_EOUTOFRANGE c"an option is out of its range",
+    XTP_EPEERSILENT c"the peer was silent for too long",
+    XTP_EPEERRESTARTED c"the peer began anew",
+    XTP_EPEERLEFT c"the peer has left",
+    XTP_EPEERBROKE c"the peer broke the protocol of meshes",
 }
 
 /// What a status means, in a few words that stay where they are. Of a number that is no status it says so.
@@ -287,6 +301,17 @@ fn status_of_command(error: &CommandError) -> c_int {
         CommandError::Limit(_) => XTP_ELIMIT,
         CommandError::TooLong { .. } => XTP_EDATAGRAMTOOLONG,
         CommandError::InvalidOption(_) => XTP_EOUTOFRANGE,
+        _ => XTP_EOTHER,
+    }
+}
+
+/// The status of a peer of a mesh that is lost.
+pub(crate) fn status_of_loss(reason: &LossReason) -> c_int {
+    match reason {
+        LossReason::Silent => XTP_EPEERSILENT,
+        LossReason::Restarted => XTP_EPEERRESTARTED,
+        LossReason::Left => XTP_EPEERLEFT,
+        LossReason::Broken(_) => XTP_EPEERBROKE,
         _ => XTP_EOTHER,
     }
 }

@@ -43,6 +43,8 @@ fn every_error_has_one_status() {
     let engine = include_str!("../../xtp-engine/src/error.rs");
     has_arms(engine, "CloseReason", "CloseReason", 12);
     has_arms(engine, "Error", "CommandError", 10);
+    let mesh = include_str!("../../xtp-mesh/src/message.rs");
+    has_arms(mesh, "LossReason", "LossReason", 4);
 }
 
 #[test]

@@ -13,7 +13,10 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 use xtp_ffi::completion::{xtp_completion, xtp_tags};
-use xtp_ffi::options::{xtp_call_options, xtp_endpoint_options, xtp_listen_options, xtp_stream_options};
+use xtp_ffi::mesh::xtp_mesh_completion;
+use xtp_ffi::options::{
+    xtp_call_options, xtp_endpoint_options, xtp_listen_options, xtp_mesh_options, xtp_stream_options,
+};
 
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
 
@@ -150,7 +153,7 @@ const KIND: &str = if cfg!(debug_assertions) {
     "release"
 };
 
-const TESTS: [(&str, &str); 7] = [
+const TESTS: [(&str, &str); 8] = [
     ("arguments", "all refused"),
     ("exchange", "all exchanged"),
     ("forks", "the parent went on"),
@@ -158,6 +161,7 @@ const TESTS: [(&str, &str); 7] = [
     ("descriptors", "told, not crashed"),
     ("threads", "every message once"),
     ("queues", "everything given back"),
+    ("meshes", "one list told of all"),
 ];
 
 #[test]
@@ -193,6 +197,10 @@ fn examples_talk_to_each_other() {
         "{complained}"
     );
     ends_well(server);
+
+    let ranks = installed.shared("examples/ranks.c");
+    let printed = run(Command::new(&ranks).arg("3"));
+    assert_eq!(printed, "3 ranks have heard all others\n");
 
     let (server, address) = start(Command::new(&epoll_server).args(["127.0.0.1:0"]));
     let clients: Vec<Running> = (0..3)
@@ -256,6 +264,7 @@ fn valgrind_finds_nothing() {
         ("exchange", "all exchanged\n"),
         ("threads", "every message once\n"),
         ("queues", "everything given back\n"),
+        ("meshes", "one list told of all\n"),
     ] {
         let program = installed.shared(&format!("tests/c/{name}.c"));
         assert_eq!(run(&mut checked(&program)), printed);
@@ -287,6 +296,8 @@ fn c_lays_out_structures_as_rust_does() {
         xtp_listen_options: size backlog streams unconfirmed_response;
         xtp_call_options: size timeout longest_answer expected_answer slow_server repeatable wait_for_listener;
         xtp_tags: tag mask kind reserved;
+        xtp_mesh_options: size patience max_peers max_posted max_unexpected service_number reserved;
+        xtp_mesh_completion: token octets tag word length kind peer status reserved;
         xtp_completion: token octets tag stream status tagged;
     };
     let installed = Installed::new();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use expect_test::expect_file;
 
 /// The modules of which the header consists, in its order.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     "status",
     "last_error",
     "octets",
@@ -18,6 +18,7 @@ const MODULES: [&str; 11] = [
     "call",
     "poll_set",
     "completion",
+    "mesh",
 ];
 
 fn here() -> &'static Path {
