@@ -319,6 +319,11 @@
 #define XTP_UNRELIABLE 1
 
 /*
+ As many as join.
+ */
+#define XTP_ANY_NUMBER UINT32_MAX
+
+/*
  Octets that any text of an address takes, the zero octet included.
  */
 #define XTP_ADDRESS_ROOM 64
@@ -374,6 +379,36 @@
 #define XTP_MESH_LOST 3
 
 /*
+ It asked to join, and has not said that it heard the answer.
+ */
+#define XTP_MEMBER_PENDING 0
+
+/*
+ It is waited for.
+ */
+#define XTP_MEMBER_HOLDER 1
+
+/*
+ It is behind, and fetches what it lacks by itself.
+ */
+#define XTP_MEMBER_BEHIND 2
+
+/*
+ It has everything.
+ */
+#define XTP_MEMBER_DONE 3
+
+/*
+ It is out.
+ */
+#define XTP_MEMBER_DROPPED 4
+
+/*
+ The sender of a group.
+ */
+typedef struct xtp_cast xtp_cast;
+
+/*
  One UDP socket and any number of associations on it. No thread drives it: calls do the work.
  */
 typedef struct xtp_endpoint xtp_endpoint;
@@ -413,6 +448,57 @@ typedef struct xtp_queue xtp_queue;
  An association with a peer, to write to and read from.
  */
 typedef struct xtp_stream xtp_stream;
+
+/*
+ A receiver of a group.
+ */
+typedef struct xtp_subscription xtp_subscription;
+
+/*
+ How a group is sent to, and received. xtp_group_options_init() sets what is good for most programs.
+ */
+typedef struct xtp_group_options {
+    /*
+     Octets of this structure.
+     */
+    size_t size;
+    /*
+     Sending: how long in ns to wait for those who are expected. 30 s.
+     */
+    int64_t wait;
+    /*
+     Sending: how long in ns a silent receiver is waited for. 30 s.
+     */
+    int64_t patience;
+    /*
+     Sending: octets kept for those who fell behind. 64 MiB.
+     */
+    uint64_t keep;
+    /*
+     Sending: octets of UDP payload a second at most; 0: no limit.
+     */
+    uint64_t rate;
+    /*
+     Receiving: octets buffered for the program; 0: 32 MiB.
+     */
+    uint64_t capacity;
+    /*
+     The interface by its index; 0: where the route leads.
+     */
+    uint32_t interface;
+    /*
+     Links that packets to the group may cross. 1: this one only.
+     */
+    uint32_t hops;
+    /*
+     Receivers that joined with another number do not answer. 0.
+     */
+    uint32_t service_number;
+    /*
+     Sending: how many receivers to wait for before data leaves, or XTP_ANY_NUMBER, which it is: of a list of addresses all.
+     */
+    uint32_t expect;
+} xtp_group_options;
 
 /*
  How a mesh begins. xtp_mesh_options_init() sets what is good for most programs.
@@ -685,6 +771,36 @@ typedef struct xtp_mesh_completion {
     uint32_t reserved;
 } xtp_mesh_completion;
 
+/*
+ What a sender knows of a receiver.
+ */
+typedef struct xtp_member {
+    /*
+     Octets that it is known to have without a gap.
+     */
+    uint64_t octets;
+    /*
+     ns from its join until it was done or out, or until now.
+     */
+    int64_t time;
+    /*
+     XTP_MEMBER_PENDING, _HOLDER, _BEHIND, _DONE or _DROPPED.
+     */
+    uint32_t state;
+    /*
+     0.
+     */
+    uint32_t reserved;
+    /*
+     Where it is.
+     */
+    char address[64];
+    /*
+     Why it is out, and what its user said; else "".
+     */
+    char reason[256];
+} xtp_member;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -714,6 +830,11 @@ int xtp_octets_data(const struct xtp_octets *octets, const void **data, size_t *
  Releases them. NULL is none.
  */
 int xtp_octets_free(struct xtp_octets *octets);
+
+/*
+ Sets the defaults. size is sizeof *options.
+ */
+int xtp_group_options_init(struct xtp_group_options *options, size_t size);
 
 /*
  Sets the defaults. size is sizeof *options.
@@ -1299,6 +1420,87 @@ int xtp_mesh_leave(struct xtp_mesh *mesh,
  Frees a mesh, which leaves in the background; NULL is none.
  */
 int xtp_mesh_free(struct xtp_mesh *mesh);
+
+/*
+ Begins to send to a group: to one address of multicast, or to count addresses of receivers, each of which gets a copy. What is written
+ leaves when those who are expected have joined. options may be NULL.
+ */
+int xtp_cast_open(const struct xtp_endpoint *endpoint,
+                  const char *const *addresses,
+                  size_t count,
+                  const struct xtp_group_options *options,
+                  struct xtp_cast **cast);
+
+/*
+ How long calls of a sender wait, ns: -1, which it begins with, as long as it takes.
+ */
+int xtp_cast_set_timeout(const struct xtp_cast *cast, int64_t timeout);
+
+/*
+ Writes octets to all: copies them. written gets how many were taken.
+ */
+int xtp_cast_write(const struct xtp_cast *cast, const void *data, size_t length, size_t *written);
+
+/*
+ Sends one message of at least one octet to all.
+ */
+int xtp_cast_send_message(const struct xtp_cast *cast, const void *data, size_t length);
+
+/*
+ Ends the stream and waits until every receiver has everything or is given up. xtp_cast_members() says what became of each.
+ */
+int xtp_cast_finish(const struct xtp_cast *cast);
+
+/*
+ What is known of receivers, of the first room of them; count gets how many there are.
+ */
+int xtp_cast_members(const struct xtp_cast *cast, struct xtp_member *members, size_t room, size_t *count);
+
+/*
+ Frees a sender; NULL is none. One that was not finished ends the group.
+ */
+int xtp_cast_free(struct xtp_cast *cast);
+
+/*
+ Receives what is sent to a group, at its address, or with NULL what a sender sends this endpoint as one of a list. options may be NULL.
+ */
+int xtp_join(const struct xtp_endpoint *endpoint,
+             const char *group,
+             const struct xtp_group_options *options,
+             struct xtp_subscription **subscription);
+
+/*
+ How long calls of a receiver wait, ns: -1, which it begins with, as long as it takes.
+ */
+int xtp_subscription_set_timeout(const struct xtp_subscription *subscription, int64_t timeout);
+
+/*
+ Waits until a sender was heard; its address as a text: XTP_ADDRESS_ROOM octets have room for any.
+ */
+int xtp_subscription_sender(const struct xtp_subscription *subscription, char *address, size_t length);
+
+/*
+ Reads octets into the caller's memory. got gets how many; 0 is the end of the stream.
+ */
+int xtp_subscription_read(const struct xtp_subscription *subscription,
+                          void *memory,
+                          size_t length,
+                          size_t *got);
+
+/*
+ Receives the next message. message gets a handle to release, or NULL at the end of the stream.
+ */
+int xtp_subscription_recv_message(const struct xtp_subscription *subscription, struct xtp_octets **message);
+
+/*
+ Waits until the sender knows that everything is here. The handle is still to be freed.
+ */
+int xtp_subscription_close(const struct xtp_subscription *subscription);
+
+/*
+ Frees a receiver, which leaves the group; NULL is none.
+ */
+int xtp_subscription_free(struct xtp_subscription *subscription);
 
 #ifdef __cplusplus
 }  // extern "C"

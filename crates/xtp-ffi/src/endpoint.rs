@@ -1,15 +1,14 @@
 //! Endpoints: one UDP socket and everything on it.
 
 use std::ffi::{CStr, c_char, c_int};
-use std::net::ToSocketAddrs;
 use std::sync::{Mutex, PoisonError};
 
 use xtp::{Config, DriverThread, Endpoint};
 
-use crate::guard::{Limit, guard, output, output_of, put_text, room, text};
+use crate::guard::{Limit, address_of, guard, output, output_of, put_text, room, text};
 use crate::handle::{Opaque, free, handle, place};
 use crate::options::{read, xtp_endpoint_options};
-use crate::status::{Failure, XTP_EALREADY, XTP_ERESOLVE};
+use crate::status::{Failure, XTP_EALREADY};
 
 /// One UDP socket and any number of associations on it. No thread drives it: calls do the work.
 pub struct xtp_endpoint {
@@ -56,7 +55,7 @@ pub unsafe extern "C" fn xtp_endpoint_open(
         let mut config = match address.is_null() {
             true => Config::client(),
             // SAFETY: the caller's word.
-            false => Config::server(resolve(unsafe { text(address, "address")? })?),
+            false => Config::server(address_of(unsafe { text(address, "address")? })?),
         };
         options.apply(&mut config)?;
         endpoint.fill(EndpointValue {
@@ -65,16 +64,6 @@ pub unsafe extern "C" fn xtp_endpoint_open(
         });
         Ok(())
     })
-}
-
-/// The first address of a name.
-fn resolve(address: &str) -> Result<std::net::SocketAddr, Failure> {
-    let unknown = |why: String| Failure::new(XTP_ERESOLVE, format!("cannot resolve {address}: {why}"));
-    address
-        .to_socket_addrs()
-        .map_err(|error| unknown(error.to_string()))?
-        .next()
-        .ok_or_else(|| unknown("it has no address".to_owned()))
 }
 
 /// Frees an endpoint; NULL is none. Its listeners and streams go on. Freeing the last handle of all of them waits, up to the option linger,

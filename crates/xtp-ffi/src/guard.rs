@@ -2,12 +2,13 @@
 
 use std::any::Any;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crate::last_error::keep;
 use crate::lent::refuse_reentry;
-use crate::status::{Failure, XTP_EINTERNAL, XTP_EROOM, XTP_OK};
+use crate::status::{Failure, XTP_EINTERNAL, XTP_ERESOLVE, XTP_EROOM, XTP_OK};
 
 /// Runs what a function of the header does.
 pub(crate) fn guard(work: impl FnOnce() -> Result<(), Failure>) -> c_int {
@@ -166,6 +167,15 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, name: &'static str) -> Result
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str()
         .map_err(|_| Failure::invalid(format!("{name} is no text in UTF-8")))
+}
+
+/// The first address of a name.
+pub(crate) fn address_of(name: &str) -> Result<SocketAddr, Failure> {
+    let unknown = |why: String| Failure::new(XTP_ERESOLVE, format!("cannot resolve {name}: {why}"));
+    name.to_socket_addrs()
+        .map_err(|error| unknown(error.to_string()))?
+        .next()
+        .ok_or_else(|| unknown("it has no address".to_owned()))
 }
 
 /// Copies a text and the zero octet behind it.

@@ -21,6 +21,7 @@
 pub mod call;
 pub mod completion;
 pub mod endpoint;
+pub mod group;
 pub mod handle;
 pub mod last_error;
 pub mod lent;

@@ -325,6 +325,103 @@ impl xtp_call_options {
     }
 }
 
+/// As many as join.
+pub const XTP_ANY_NUMBER: u32 = u32::MAX;
+
+/// How a group is sent to, and received. xtp_group_options_init() sets what is good for most programs.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct xtp_group_options {
+    /// Octets of this structure.
+    pub size: usize,
+    /// Sending: how long in ns to wait for those who are expected. 30 s.
+    pub wait: i64,
+    /// Sending: how long in ns a silent receiver is waited for. 30 s.
+    pub patience: i64,
+    /// Sending: octets kept for those who fell behind. 64 MiB.
+    pub keep: u64,
+    /// Sending: octets of UDP payload a second at most; 0: no limit.
+    pub rate: u64,
+    /// Receiving: octets buffered for the program; 0: 32 MiB.
+    pub capacity: u64,
+    /// The interface by its index; 0: where the route leads.
+    pub interface: u32,
+    /// Links that packets to the group may cross. 1: this one only.
+    pub hops: u32,
+    /// Receivers that joined with another number do not answer. 0.
+    pub service_number: u32,
+    /// Sending: how many receivers to wait for before data leaves, or XTP_ANY_NUMBER, which it is: of a list of addresses all.
+    pub expect: u32,
+}
+
+// SAFETY: `repr(C)` of integers without padding between or behind.
+unsafe impl Options for xtp_group_options {
+    const NAME: &'static str = "xtp_group_options";
+    const SIZES: &'static [usize] = &[size_of::<Self>()];
+    const DEFAULTS: Self = Self {
+        size: size_of::<Self>(),
+        wait: 30_000_000_000,
+        patience: 30_000_000_000,
+        keep: 64 << 20,
+        rate: 0,
+        capacity: 0,
+        interface: 0,
+        hops: 1,
+        service_number: 0,
+        expect: XTP_ANY_NUMBER,
+    };
+}
+
+impl xtp_group_options {
+    fn common(&self) -> Result<(u16, u8, xtp::Interface), Failure> {
+        let number = u16::try_from(self.service_number)
+            .map_err(|_| Failure::invalid("service_number is at most 65 535"))?;
+        let hops = u8::try_from(self.hops).map_err(|_| Failure::invalid("hops is at most 255"))?;
+        let interface = match self.interface {
+            0 => xtp::Interface::Route,
+            index => xtp::Interface::Index(index),
+        };
+        Ok((number, hops, interface))
+    }
+
+    pub(crate) fn cast(&self) -> Result<xtp::CastOptions, Failure> {
+        let (number, hops, interface) = self.common()?;
+        let end =
+            |value, name| span(value, name)?.ok_or_else(|| Failure::invalid(format!("{name} needs an end")));
+        let options = xtp::CastOptions::new()
+            .service_number(number)
+            .hops(hops)
+            .interface(interface)
+            .wait(end(self.wait, "wait")?)
+            .patience(end(self.patience, "patience")?)
+            .keep(self.keep)
+            .rate(self.rate);
+        Ok(match self.expect {
+            XTP_ANY_NUMBER => options,
+            members => options.expect(members),
+        })
+    }
+
+    pub(crate) fn join(&self) -> Result<xtp::JoinOptions, Failure> {
+        let (number, hops, interface) = self.common()?;
+        let options = xtp::JoinOptions::new()
+            .service_number(number)
+            .hops(hops)
+            .interface(interface);
+        Ok(match self.capacity {
+            0 => options,
+            octets => options.capacity(octets),
+        })
+    }
+}
+
+/// Sets the defaults. size is sizeof *options.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn xtp_group_options_init(options: *mut xtp_group_options, size: usize) -> c_int {
+    // SAFETY: the caller's word.
+    guard(|| unsafe { init(options, size) })
+}
+
 /// How a mesh begins. xtp_mesh_options_init() sets what is good for most programs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -73,7 +73,7 @@ impl StreamValue {
 }
 
 /// The facade's error that the standard library's traits carry.
-fn of_io(error: std::io::Error) -> Failure {
+pub(crate) fn of_io(error: std::io::Error) -> Failure {
     let what = error.to_string();
     match error.into_inner().map(|inner| inner.downcast::<Error>()) {
         Some(Ok(error)) => (*error).into(),

@@ -6,16 +6,18 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 use xtp_ffi::completion::{xtp_completion, xtp_tags};
+use xtp_ffi::group::xtp_member;
 use xtp_ffi::mesh::xtp_mesh_completion;
 use xtp_ffi::options::{
-    xtp_call_options, xtp_endpoint_options, xtp_listen_options, xtp_mesh_options, xtp_stream_options,
+    xtp_call_options, xtp_endpoint_options, xtp_group_options, xtp_listen_options, xtp_mesh_options,
+    xtp_stream_options,
 };
 
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
@@ -153,7 +155,7 @@ const KIND: &str = if cfg!(debug_assertions) {
     "release"
 };
 
-const TESTS: [(&str, &str); 8] = [
+const TESTS: [(&str, &str); 9] = [
     ("arguments", "all refused"),
     ("exchange", "all exchanged"),
     ("forks", "the parent went on"),
@@ -162,6 +164,7 @@ const TESTS: [(&str, &str); 8] = [
     ("threads", "every message once"),
     ("queues", "everything given back"),
     ("meshes", "one list told of all"),
+    ("groups", "all have it"),
 ];
 
 #[test]
@@ -169,7 +172,10 @@ fn programs_of_the_tests_end_well() {
     let installed = Installed::new();
     for (name, printed) in TESTS {
         let program = installed.shared(&format!("tests/c/{name}.c"));
-        assert_eq!(run(Command::new(program).arg(KIND)).trim_end(), printed);
+        // A program that waits for what does not come is ended instead of holding up all others.
+        let mut limited = Command::new("timeout");
+        limited.arg("100").arg(program).arg(KIND);
+        assert_eq!(run(&mut limited).trim_end(), printed);
     }
 }
 
@@ -198,6 +204,7 @@ fn examples_talk_to_each_other() {
     );
     ends_well(server);
 
+    casts_to_all(&installed.shared("examples/cast.c"));
     let ranks = installed.shared("examples/ranks.c");
     let printed = run(Command::new(&ranks).arg("3"));
     assert_eq!(printed, "3 ranks have heard all others\n");
@@ -214,6 +221,47 @@ fn examples_talk_to_each_other() {
         .collect();
     clients.into_iter().for_each(ends_well);
     ends_well(server);
+}
+
+fn casts_to_all(cast: &Path) {
+    let mut receivers = Vec::new();
+    let mut addresses = Vec::new();
+    for _ in 0..2 {
+        let mut receiver = Command::new(cast);
+        receiver
+            .args(["receive", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut receiver = Running(receiver.spawn().expect("a receiver"));
+        let mut address = String::new();
+        let mut said = BufReader::new(receiver.0.stderr.take().expect("its address"));
+        said.read_line(&mut address).expect("its address");
+        addresses.push(address.trim_end().to_owned());
+        receivers.push(receiver);
+    }
+    let mut sender = Command::new(cast);
+    let sender = sender
+        .arg("send")
+        .args(&addresses)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut sender = Running(sender.spawn().expect("a sender"));
+    let words = "words\n".repeat(50_000);
+    let mut input = sender.0.stdin.take().expect("its input");
+    input.write_all(words.as_bytes()).expect("written");
+    drop(input);
+    for mut receiver in receivers {
+        let mut printed = String::new();
+        let mut output = receiver.0.stdout.take().expect("its output");
+        output.read_to_string(&mut printed).expect("text");
+        assert!(printed == words, "{} octets of {}", printed.len(), words.len());
+        ends_well(receiver);
+    }
+    let mut printed = String::new();
+    let mut output = sender.0.stdout.take().expect("its output");
+    output.read_to_string(&mut printed).expect("text");
+    assert_eq!(printed, "2 of 2 have it\n");
+    ends_well(sender);
 }
 
 #[test]
@@ -265,6 +313,7 @@ fn valgrind_finds_nothing() {
         ("threads", "every message once\n"),
         ("queues", "everything given back\n"),
         ("meshes", "one list told of all\n"),
+        ("groups", "all have it\n"),
     ] {
         let program = installed.shared(&format!("tests/c/{name}.c"));
         assert_eq!(run(&mut checked(&program)), printed);
@@ -296,6 +345,8 @@ fn c_lays_out_structures_as_rust_does() {
         xtp_listen_options: size backlog streams unconfirmed_response;
         xtp_call_options: size timeout longest_answer expected_answer slow_server repeatable wait_for_listener;
         xtp_tags: tag mask kind reserved;
+        xtp_group_options: size wait patience keep rate capacity interface hops service_number expect;
+        xtp_member: octets time state reserved address reason;
         xtp_mesh_options: size patience max_peers max_posted max_unexpected service_number reserved;
         xtp_mesh_completion: token octets tag word length kind peer status reserved;
         xtp_completion: token octets tag stream status tagged;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use expect_test::expect_file;
 
 /// The modules of which the header consists, in its order.
-const MODULES: [&str; 12] = [
+const MODULES: [&str; 13] = [
     "status",
     "last_error",
     "octets",
@@ -19,6 +19,7 @@ const MODULES: [&str; 12] = [
     "poll_set",
     "completion",
     "mesh",
+    "group",
 ];
 
 fn here() -> &'static Path {
