@@ -16,7 +16,8 @@ if [ -z "${ARCHIVE:-}" ]; then
 fi
 
 to=${DESTDIR:-}$prefix
-mkdir -p "$to/include" "$to/lib/pkgconfig"
+mkdir -p "$to/include" "$to/lib/pkgconfig" "$to/share/man/man3"
+cp "$here/xtp.3" "$to/share/man/man3/xtp.3"
 cp "$here/include/xtp.h" "$to/include/xtp.h"
 cp "$ARCHIVE" "$to/lib/libxtp.a"
 chmod 644 "$to/lib/libxtp.a"

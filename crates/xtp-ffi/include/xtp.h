@@ -672,6 +672,36 @@ typedef struct xtp_call_options {
 } xtp_call_options;
 
 /*
+ Counters of an endpoint since it was opened.
+ */
+typedef struct xtp_statistics {
+    /*
+     Packets sent.
+     */
+    uint64_t packets_sent;
+    /*
+     Packets received.
+     */
+    uint64_t packets_received;
+    /*
+     System calls made to send, receive, wait and ask for errors.
+     */
+    uint64_t system_calls;
+    /*
+     Octets of programs that were copied above the engine.
+     */
+    uint64_t octets_copied;
+    /*
+     Trains of packets that the system refused for passing reasons.
+     */
+    uint64_t send_errors;
+    /*
+     Calls of receiving that failed and were made again.
+     */
+    uint64_t receive_errors;
+} xtp_statistics;
+
+/*
  Gives lent octets back: called exactly once with the context that was lent with them, by whichever thread met their acknowledgement. It
  must not call this library: whatever it calls answers XTP_EREENTRY.
  */
@@ -935,6 +965,14 @@ int xtp_interrupt(const struct xtp_endpoint *endpoint);
  Lets calls wait again.
  */
 int xtp_resume(const struct xtp_endpoint *endpoint);
+
+/*
+ Counters of an endpoint. size is sizeof *statistics: a library that is older fills less of it and sets the rest to 0, one that is newer
+ fills what the program knows.
+ */
+int xtp_endpoint_statistics(const struct xtp_endpoint *endpoint,
+                            struct xtp_statistics *statistics,
+                            size_t size);
 
 /*
  Opens a stream to a service number of the peer at an address, as `192.0.2.1:4000`, `[2001:db8::1]:4000` or `host:4000`. No packet leaves

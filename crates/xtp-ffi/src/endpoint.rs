@@ -210,3 +210,59 @@ pub unsafe extern "C" fn xtp_resume(endpoint: *const xtp_endpoint) -> c_int {
         Ok(())
     })
 }
+
+/// Counters of an endpoint since it was opened.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct xtp_statistics {
+    /// Packets sent.
+    pub packets_sent: u64,
+    /// Packets received.
+    pub packets_received: u64,
+    /// System calls made to send, receive, wait and ask for errors.
+    pub system_calls: u64,
+    /// Octets of programs that were copied above the engine.
+    pub octets_copied: u64,
+    /// Trains of packets that the system refused for passing reasons.
+    pub send_errors: u64,
+    /// Calls of receiving that failed and were made again.
+    pub receive_errors: u64,
+}
+
+/// Counters of an endpoint. size is sizeof *statistics: a library that is older fills less of it and sets the rest to 0, one that is newer
+/// fills what the program knows.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn xtp_endpoint_statistics(
+    endpoint: *const xtp_endpoint,
+    statistics: *mut xtp_statistics,
+    size: usize,
+) -> c_int {
+    guard(|| {
+        // SAFETY: the caller's word.
+        let value = unsafe { handle(endpoint)? };
+        if statistics.is_null()
+            || !statistics.is_aligned()
+            || size == 0
+            || !size.is_multiple_of(size_of::<u64>())
+        {
+            return Err(Failure::invalid(format!(
+                "no place for xtp_statistics of {size} octets"
+            )));
+        }
+        let stats = value.endpoint.stats();
+        let counters = [
+            stats.packets_sent(),
+            stats.packets_received(),
+            stats.system_calls(),
+            stats.octets_copied,
+            stats.send_errors,
+            stats.receive_errors,
+        ];
+        for at in 0..size / size_of::<u64>() {
+            let counter = counters.get(at).copied().unwrap_or(0);
+            // SAFETY: `size` octets are there: the caller's word.
+            unsafe { statistics.cast::<u64>().add(at).write(counter) };
+        }
+        Ok(())
+    })
+}

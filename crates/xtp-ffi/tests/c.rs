@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 use xtp_ffi::completion::{xtp_completion, xtp_tags};
+use xtp_ffi::endpoint::xtp_statistics;
 use xtp_ffi::group::xtp_member;
 use xtp_ffi::mesh::xtp_mesh_completion;
 use xtp_ffi::options::{
@@ -346,6 +347,7 @@ fn c_lays_out_structures_as_rust_does() {
         xtp_call_options: size timeout longest_answer expected_answer slow_server repeatable wait_for_listener;
         xtp_tags: tag mask kind reserved;
         xtp_group_options: size wait patience keep rate capacity interface hops service_number expect;
+        xtp_statistics: packets_sent packets_received system_calls octets_copied send_errors receive_errors;
         xtp_member: octets time state reserved address reason;
         xtp_mesh_options: size patience max_peers max_posted max_unexpected service_number reserved;
         xtp_mesh_completion: token octets tag word length kind peer status reserved;

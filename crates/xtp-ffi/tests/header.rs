@@ -113,3 +113,28 @@ fn the_numbers_of_the_header_are_those_of_the_table() {
     }
     assert_eq!(defined, table);
 }
+
+#[test]
+fn the_manual_page_names_what_there_is() {
+    let page = fs::read_to_string(here().join("xtp.3")).expect("the page");
+    let functions = functions();
+    let named: Vec<&str> = page
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| word.starts_with("xtp_") && !word.ends_with("_options") && *word != "xtp_endpoint")
+        .collect();
+    assert!(named.len() > 30, "{named:?}");
+    for name in named {
+        assert!(
+            functions.iter().any(|function| function == name),
+            "{name} is no function"
+        );
+    }
+    let header = header();
+    let statuses = page.split(|c: char| !c.is_ascii_uppercase() && c != '_');
+    for status in statuses.filter(|word| word.starts_with("XTP_")) {
+        assert!(
+            header.contains(&format!("#define {status} ")),
+            "{status} is no status"
+        );
+    }
+}

@@ -199,6 +199,8 @@ int main(void)
     char peer[XTP_ADDRESS_ROOM];
     xtp_listen_options options;
     xtp_endpoint *server, *client;
+    xtp_statistics statistics;
+    uint64_t newer[20];
     pthread_t thread;
     size_t unconfirmed;
 
@@ -215,6 +217,19 @@ int main(void)
     use_streams(client, peer);
     HOLDS(pthread_join(thread, NULL) == 0);
     CHECK(xtp_shutdown(client, SECOND, &unconfirmed), XTP_OK);
+    CHECK(xtp_endpoint_statistics(NULL, &statistics, sizeof statistics), XTP_EINVAL);
+    CHECK(xtp_endpoint_statistics(client, NULL, sizeof statistics), XTP_EINVAL);
+    CHECK(xtp_endpoint_statistics(client, &statistics, 0), XTP_EINVAL);
+    CHECK(xtp_endpoint_statistics(client, &statistics, 7), XTP_EINVAL);
+    CHECK(xtp_endpoint_statistics(client, &statistics, sizeof statistics), XTP_OK);
+    HOLDS(statistics.packets_sent > 10 && statistics.packets_received > 10 && statistics.system_calls > 10);
+    /* A program that is newer, and one that is older than the library. */
+    memset(newer, 7, sizeof newer);
+    CHECK(xtp_endpoint_statistics(client, (xtp_statistics *)newer, sizeof newer), XTP_OK);
+    HOLDS(newer[0] >= statistics.packets_sent && newer[19] == 0);
+    memset(newer, 7, sizeof newer);
+    CHECK(xtp_endpoint_statistics(client, (xtp_statistics *)newer, sizeof newer[0]), XTP_OK);
+    HOLDS(newer[0] >= statistics.packets_sent && newer[1] == UINT64_C(0x0707070707070707));
     CHECK(xtp_listener_free(messages), XTP_OK);
     CHECK(xtp_listener_free(streams), XTP_OK);
     CHECK(xtp_endpoint_free(server), XTP_OK);

@@ -57,6 +57,13 @@ int main(void)
     FIELD(xtp_group_options, hops);
     FIELD(xtp_group_options, service_number);
     FIELD(xtp_group_options, expect);
+    SIZE(xtp_statistics);
+    FIELD(xtp_statistics, packets_sent);
+    FIELD(xtp_statistics, packets_received);
+    FIELD(xtp_statistics, system_calls);
+    FIELD(xtp_statistics, octets_copied);
+    FIELD(xtp_statistics, send_errors);
+    FIELD(xtp_statistics, receive_errors);
     SIZE(xtp_member);
     FIELD(xtp_member, octets);
     FIELD(xtp_member, time);
