@@ -1470,9 +1470,11 @@ int xtp_cast_open(const struct xtp_endpoint *endpoint,
                   struct xtp_cast **cast);
 
 /*
- How long calls of a sender wait, ns: -1, which it begins with, as long as it takes.
+ How long calls of a sender wait, ns: -1, which it begins with, as long as it takes; with 0 they fail with XTP_ETIMEDOUT where they would
+ wait.
  */
-int xtp_cast_set_timeout(const struct xtp_cast *cast, int64_t timeout);
+int xtp_cast_set_timeout(const struct xtp_cast *cast,
+                         int64_t timeout);
 
 /*
  Writes octets to all: copies them. written gets how many were taken.
@@ -1508,9 +1510,11 @@ int xtp_join(const struct xtp_endpoint *endpoint,
              struct xtp_subscription **subscription);
 
 /*
- How long calls of a receiver wait, ns: -1, which it begins with, as long as it takes.
+ How long calls of a receiver wait, ns: -1, which it begins with, as long as it takes; with 0 they fail with XTP_ETIMEDOUT where they would
+ wait.
  */
-int xtp_subscription_set_timeout(const struct xtp_subscription *subscription, int64_t timeout);
+int xtp_subscription_set_timeout(const struct xtp_subscription *subscription,
+                                 int64_t timeout);
 
 /*
  Waits until a sender was heard; its address as a text: XTP_ADDRESS_ROOM octets have room for any.

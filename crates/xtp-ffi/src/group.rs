@@ -94,7 +94,8 @@ pub unsafe extern "C" fn xtp_cast_open(
     })
 }
 
-/// How long calls of a sender wait, ns: -1, which it begins with, as long as it takes.
+/// How long calls of a sender wait, ns: -1, which it begins with, as long as it takes; with 0 they fail with XTP_ETIMEDOUT where they would
+/// wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xtp_cast_set_timeout(cast: *const xtp_cast, timeout: i64) -> c_int {
     guard(|| {
@@ -230,7 +231,8 @@ pub unsafe extern "C" fn xtp_join(
     })
 }
 
-/// How long calls of a receiver wait, ns: -1, which it begins with, as long as it takes.
+/// How long calls of a receiver wait, ns: -1, which it begins with, as long as it takes; with 0 they fail with XTP_ETIMEDOUT where they would
+/// wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xtp_subscription_set_timeout(
     subscription: *const xtp_subscription,

@@ -12,7 +12,7 @@ use crate::guard::{Limit, guard, input, output, put, put_text, room, text};
 use crate::handle::{Opaque, Place, free, handle, place};
 use crate::octets::xtp_octets;
 use crate::options::{read, xtp_stream_options};
-use crate::status::Failure;
+use crate::status::{Failure, XTP_ETIMEDOUT, XTP_EWOULDBLOCK};
 
 /// An association with a peer, to write to and read from.
 pub struct xtp_stream {
@@ -47,6 +47,16 @@ impl StreamValue {
 
     fn kept(&self) -> MutexGuard<'_, Option<Bytes>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a call that writes tells: it is not late where it was not to wait.
+    fn unless_at_once(&self, outcome: Result<(), Failure>) -> Result<(), Failure> {
+        outcome.map_err(|mut failure| {
+            if failure.status == XTP_ETIMEDOUT && self.writes_at_once.load(Ordering::Relaxed) {
+                failure.status = XTP_EWOULDBLOCK;
+            }
+            failure
+        })
     }
 
     /// Refuses what has to wait for room where nothing may wait.
@@ -204,7 +214,7 @@ pub unsafe extern "C" fn xtp_flush(stream: *const xtp_stream) -> c_int {
     guard(|| {
         // SAFETY: the caller's word.
         let value = unsafe { handle(stream)? };
-        (&value.stream).flush().map_err(of_io)
+        value.unless_at_once((&value.stream).flush().map_err(of_io))
     })
 }
 
@@ -360,11 +370,8 @@ pub unsafe extern "C" fn xtp_confirm(stream: *const xtp_stream, what: u32) -> c_
     guard(|| {
         // SAFETY: the caller's word.
         let value = unsafe { handle(stream)? };
-        let limit = match value.writes_at_once.load(Ordering::Relaxed) {
-            true => Limit::AtOnce,
-            false => Limit::Unlimited,
-        };
-        limit.outcome(value.stream.confirm(confirmation(what)?))
+        let confirmed = value.stream.confirm(confirmation(what)?);
+        value.unless_at_once(confirmed.map_err(Failure::from))
     })
 }
 
@@ -398,7 +405,8 @@ pub unsafe extern "C" fn xtp_stream_number(stream: *const xtp_stream, number: *m
 pub unsafe extern "C" fn xtp_shutdown_write(stream: *const xtp_stream) -> c_int {
     guard(|| {
         // SAFETY: the caller's word.
-        Ok(unsafe { handle(stream)? }.stream.shutdown_write()?)
+        let value = unsafe { handle(stream)? };
+        value.unless_at_once(value.stream.shutdown_write().map_err(Failure::from))
     })
 }
 

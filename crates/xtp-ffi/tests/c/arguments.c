@@ -159,7 +159,7 @@ static void values(void)
     xtp_incoming *incoming;
     xtp_poll_set *set;
     size_t count;
-    char text[8];
+    char text[8], address[XTP_ADDRESS_ROOM];
 
     CHECK(xtp_endpoint_open("127.0.0.1:0", NULL, &endpoint), XTP_OK);
     CHECK(xtp_listen(endpoint, 1000, NULL, &listener), XTP_OK);
@@ -187,6 +187,18 @@ static void values(void)
     CHECK(xtp_endpoint_open("127.0.0.1:0", NULL, &other), XTP_OK);
     CHECK(xtp_poll_set_new(other, &set), XTP_OK);
     CHECK(xtp_poll_add_listener(set, listener, 1), XTP_ENOASSOCIATION);
+    /* It makes no progress, so that nothing is confirmed. */
+    CHECK(xtp_endpoint_address(other, address, sizeof address), XTP_OK);
+    CHECK(xtp_open(endpoint, address, 1000, NULL, &stream), XTP_OK);
+    CHECK(xtp_set_write_timeout(stream, 0), XTP_OK);
+    CHECK(xtp_write(stream, "a", 1, &count), XTP_OK);
+    CHECK(xtp_flush(stream), XTP_OK);
+    CHECK(xtp_confirm(stream, 2), XTP_EINVAL);
+    CHECK(xtp_confirm(stream, XTP_RECEIVED), XTP_EWOULDBLOCK);
+    CHECK(xtp_set_write_timeout(stream, 1), XTP_OK);
+    CHECK(xtp_confirm(stream, XTP_RECEIVED), XTP_ETIMEDOUT);
+    CHECK(xtp_abort(stream), XTP_OK);
+    CHECK(xtp_stream_free(stream), XTP_OK);
     CHECK(xtp_poll_set_free(set), XTP_OK);
     CHECK(xtp_endpoint_free(other), XTP_OK);
     CHECK(xtp_start_driver(endpoint), XTP_OK);

@@ -183,6 +183,7 @@ static void use_streams(xtp_endpoint *client, const char *peer)
     CHECK(xtp_send_message(stream, "a", 1, NULL), XTP_EINVAL);
     CHECK(xtp_send_message(stream, "at once", 7, &part), XTP_OK);
     HOLDS(part == 7);
+    CHECK(xtp_flush(stream), XTP_OK);
     CHECK(xtp_recv_message_octets(stream, &message), XTP_OK);
     CHECK(xtp_octets_data(message, &data, &length), XTP_OK);
     HOLDS(length == 7 && memcmp(data, "at once", 7) == 0);
