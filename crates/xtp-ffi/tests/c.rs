@@ -275,19 +275,33 @@ fn the_static_library_is_enough() {
     assert_eq!(run(&mut Command::new(program)), "all exchanged\n");
 }
 
-#[test]
-#[ignore = "needs c++ (or CXX): cargo xtask ci --only c"]
-fn the_header_is_cxx_too() {
+/// Compiles every C program for its errors alone.
+fn compile_all(compiler: &str, flags: &[&str]) {
     let installed = Installed::new();
     for folder in ["examples", "tests/c"] {
         for entry in fs::read_dir(here().join(folder)).expect("programs") {
             let source = entry.expect("a file").path();
             if source.extension() == Some(OsStr::new("c")) {
-                let mut cxx = Command::new(compiler("CXX", "c++"));
-                cxx.args(["-x", "c++", "-fsyntax-only"]).args(STRICT);
-                run(cxx.arg("-I").arg(installed.path("include")).arg(source));
+                let mut compiler = Command::new(compiler);
+                compiler.args(flags).arg("-fsyntax-only").args(STRICT);
+                run(compiler.arg("-I").arg(installed.path("include")).arg(source));
             }
         }
+    }
+}
+
+#[test]
+#[ignore = "needs c++ (or CXX): cargo xtask ci --only c"]
+fn the_header_is_cxx_too() {
+    compile_all(&compiler("CXX", "c++"), &["-x", "c++"]);
+}
+
+#[test]
+#[ignore = "for another compiler, where there is one: cargo xtask ci --only c"]
+fn clang_compiles_it() {
+    match Command::new("clang").arg("--version").output() {
+        Ok(_) => compile_all("clang", &["-std=c99"]),
+        Err(error) => println!("clang is not installed ({error}): nothing was compiled with it"),
     }
 }
 
