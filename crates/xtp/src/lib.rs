@@ -252,7 +252,7 @@ pub use xtp_engine::{
 };
 #[doc(hidden)]
 pub use xtp_engine::{CongestionKind, EngineConfig, ErrorControl, Rate, Tuning};
-pub use xtp_engine::{ContextStats, EngineStats, Octets};
+pub use xtp_engine::{ContextStats, EngineStats, Error as CommandError, Octets};
 pub use xtp_io::Counters;
 #[cfg(target_os = "linux")]
 pub use xtp_io::Interest;

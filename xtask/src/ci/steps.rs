@@ -53,7 +53,7 @@ const ROTATING: Step = Step {
 
 /// All steps in the order in which they begin, as far as cores and target directories are free: what takes longest comes
 /// first, so that no core waits at the end.
-pub(super) const STEPS: [Step; 28] = [
+pub(super) const STEPS: [Step; 29] = [
     Step {
         name: "tests",
         purpose: "every test and every example of the documentation passes, tokio's included",
@@ -233,6 +233,13 @@ pub(super) const STEPS: [Step; 28] = [
                 "cargo check -p xtp-cli --no-default-features",
             ])
         },
+        ..ALWAYS
+    },
+    Step {
+        name: "c",
+        purpose: "the C library's header is C++ too, and valgrind finds nothing in its programs",
+        place: "debug",
+        work: |_| run(&["cargo test -p xtp-ffi --test c -- --ignored"]),
         ..ALWAYS
     },
     Step {
