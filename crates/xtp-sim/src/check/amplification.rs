@@ -10,6 +10,8 @@ const QUESTION: u64 = 96;
 #[derive(Clone, Debug, Default)]
 struct Place {
     received: u64,
+    /// Of these, before the first FIRST: its responder had no association to count them for.
+    early: u64,
     sent: u64,
     validated: bool,
     /// It had a token, which its responder may not know.
@@ -20,7 +22,7 @@ struct Place {
 
 impl Place {
     fn is_spent(&self) -> bool {
-        !self.validated && self.sent + QUESTION > 3 * self.received
+        !self.validated && self.sent + QUESTION > 3 * (self.received - self.early)
     }
 }
 
@@ -37,6 +39,8 @@ pub struct Arrived {
     pub from: SocketAddr,
     /// Octets of UDP payload.
     pub octets: u64,
+    /// It came before the first FIRST of its association.
+    pub early: bool,
     /// It uses the responder's key, or answers a challenge.
     pub proves: bool,
     /// It carries a token. One that was made for another address proves nothing.
@@ -50,6 +54,7 @@ impl AmplificationCheck {
     pub fn arrived(&mut self, number: usize, packet: Arrived) {
         let place = self.places.entry((number, packet.from)).or_default();
         place.received += packet.octets;
+        place.early += if packet.early { packet.octets } else { 0 };
         let echoed = packet.echo.is_some_and(|echo| place.syncs.contains(&echo));
         place.claimed |= packet.claims;
         if packet.proves || echoed {
