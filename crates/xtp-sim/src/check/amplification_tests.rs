@@ -89,3 +89,14 @@ fn octets_before_the_first_packet_are_not_counted_by_the_responder() {
     assert!(check.is_spent(0));
     assert_eq!(check.sent(0, from(1), 395, 3), Ok(()));
 }
+
+#[test]
+fn forged_octets_allow_an_answer_and_no_question() {
+    let mut check = AmplificationCheck::default();
+    check.arrived(0, packet(1));
+    check.forged(0, from(1), 100);
+    assert_eq!(check.sent(0, from(1), 205, 1), Ok(()));
+    assert!(check.is_spent(0));
+    assert_eq!(check.sent(0, from(1), 395, 2), Ok(()));
+    assert!(check.sent(0, from(1), 1, 3).is_err());
+}
