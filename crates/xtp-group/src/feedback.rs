@@ -123,11 +123,11 @@ impl Feedback {
         self.spread(modulus) + 2 * self.round_trip.min(LONGEST) + Duration::from_millis(5)
     }
 
-    /// Whether a member that missed so many polls, and was heard so long ago, is silent. The time matters on short paths, where four
+    /// Whether a member that missed so many polls, the first of which left so long ago, is silent. The time matters on short paths, where four
     /// polls take a few milliseconds.
     #[must_use]
-    pub fn is_silent(&self, misses: u32, since_heard: Duration) -> bool {
-        misses >= MISSES && since_heard >= (8 * self.round_trip.min(LONGEST)).max(Duration::from_millis(500))
+    pub fn is_silent(&self, misses: u32, since_asked: Duration) -> bool {
+        misses >= MISSES && since_asked >= (8 * self.round_trip.min(LONGEST)).max(Duration::from_millis(500))
     }
 
     /// For how long one that reported a need, or heard that it is seen to, says nothing more of that block.

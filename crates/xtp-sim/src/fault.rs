@@ -267,16 +267,25 @@ impl World {
     }
 
     fn pause(&mut self, host: usize) {
-        self.hosts[host].paused = true;
-        self.pauses.entry(host).or_default().began = self.now;
+        // A pause that another one meets has begun with the first of them.
+        if !std::mem::replace(&mut self.hosts[host].paused, true) {
+            self.pauses.entry(host).or_default().began = self.now;
+        }
     }
 
-    fn resume(&mut self, host: usize) {
-        self.hosts[host].paused = false;
+    /// A host that was paused runs again, or fails.
+    fn end_pause(&mut self, host: usize) {
+        if !std::mem::take(&mut self.hosts[host].paused) {
+            return;
+        }
         let pause = self.pauses.entry(host).or_default();
         pause.longest = pause.longest.max(self.now - pause.began);
         pause.ended = self.now;
         pause.spans.push((pause.began, self.now));
+    }
+
+    fn resume(&mut self, host: usize) {
+        self.end_pause(host);
         if self.hosts[host].down {
             return;
         }
@@ -289,6 +298,7 @@ impl World {
 
     fn crash(&mut self, host: usize) {
         let now = self.now;
+        self.end_pause(host);
         self.hosts[host].crash(now);
         for task in self.tasks.iter_mut().filter(|task| task.host == host) {
             task.forget_receives();

@@ -5,6 +5,7 @@ use xtp_link::LinkConfig;
 
 use super::*;
 use crate::app::{Script, Step};
+use crate::fault::Fault;
 use crate::flow::FlowSpec;
 
 #[test]
@@ -103,4 +104,28 @@ fn a_tag_without_an_octet_behind_it_is_not_silent() {
     world.next_look = 0;
     world.watch();
     assert!(world.suspicions.is_empty(), "{:?}", world.suspicions);
+}
+
+#[test]
+fn pauses_that_overlap_are_as_long_as_the_host_did_not_run() {
+    let mut world = World::pair(1, &LinkConfig::default());
+    for (ms, fault) in [
+        (200, Fault::Pause(0)),
+        (900, Fault::Pause(0)),
+        (1_200, Fault::Resume(0)),
+        (5_400, Fault::Resume(0)),
+        (6_000, Fault::Pause(0)),
+        (6_100, Fault::Crash(0)),
+        (6_200, Fault::Restart(0)),
+        (6_300, Fault::Resume(0)),
+    ] {
+        world.now = ms * 1_000_000;
+        world.apply(fault);
+    }
+    let spans: Vec<_> = [(200, 1_200), (6_000, 6_100)]
+        .into_iter()
+        .map(|(began, ended)| (began * 1_000_000, ended * 1_000_000))
+        .collect();
+    assert_eq!(world.pauses[&0].spans, spans);
+    assert_eq!(world.pauses[&0].longest, 1_000_000_000);
 }

@@ -133,8 +133,8 @@ impl Context {
             .raise(status.control.alloc, status.control.rseq);
         if raised {
             self.timers.unblocked();
-            if let Some((_, since, _)) = &mut self.writer.blocked {
-                *since = now;
+            if let Some(block) = &mut self.writer.block {
+                block.since = now;
             }
         }
         raised

@@ -99,18 +99,18 @@ impl Context {
             Stop::Blocked(why) => Some(why),
             _ => None,
         };
-        let noted = self.writer.blocked.map(|(why, ..)| why);
+        let noted = self.writer.blocked().map(|block| block.why);
         let timer_noted = match plan.stop.until() {
             Some(at) => self.timers.get(super::timers::Timer::Rate) == Some(at),
             None => true,
         };
-        let known = self.writer.blocked.map(|(.., alloc)| alloc);
-        let moved = why.is_some() && known != Some(self.writer.credit.alloc);
-        if why != noted || moved {
-            Some(Intent::Stopped {
-                stop: plan.stop,
-                ask: why.is_some(),
-            })
+        let asks = |why| {
+            let asked = self.writer.block_for(why);
+            asked.is_none_or(|block| (block.why, block.alloc) != (why, self.writer.credit.alloc))
+        };
+        let ask = why.is_some_and(asks);
+        if why != noted || ask {
+            Some(Intent::Stopped { stop: plan.stop, ask })
         } else if !timer_noted {
             Some(Intent::Stopped {
                 stop: plan.stop,

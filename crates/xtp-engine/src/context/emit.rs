@@ -7,7 +7,7 @@ use super::plan::{Plan, Planned, Stop};
 use super::reader::Owed;
 use super::requests::OpenDreq;
 use super::timers::Timer;
-use super::writer::Blocked;
+use super::writer::{Blocked, WriterBlock};
 use super::{Context, Env, State, Transition};
 use crate::error::CloseReason;
 use bytes::Bytes;
@@ -76,16 +76,26 @@ impl Context {
     pub(super) fn record_stop(&mut self, stop: Stop, env: &Env<'_>) {
         match stop {
             Stop::Blocked(why) => {
-                let since = match self.writer.blocked {
-                    Some((_, since, _)) => since,
+                let since = match self.writer.block_for(why) {
+                    Some(block) => block.since,
                     None => {
                         self.timers.unblocked();
                         env.now
                     }
                 };
-                self.writer.blocked = Some((why, since, self.writer.credit.alloc));
+                self.writer.block = Some(WriterBlock {
+                    why,
+                    since,
+                    alloc: self.writer.credit.alloc,
+                    nxt: self.writer.nxt,
+                    is_seen: true,
+                });
             }
-            _ => self.writer.blocked = None,
+            _ => {
+                if let Some(block) = &mut self.writer.block {
+                    block.is_seen = false;
+                }
+            }
         }
         self.timers.put(Timer::Rate, stop.until());
         self.writer.pacer.wait(stop.until());

@@ -244,7 +244,7 @@ fn writer(parts: &Parts, kind: CongestionKind, segment: u32, now: Time, queues: 
         echo_max: identity.sync,
         requests: queues.requests,
         gap: ReplyGap::default(),
-        blocked: None,
+        block: None,
         rates: RateLimits::new(own_rate(parts, kind, segment), now),
         control: CongestionControl::new(kind, segment),
         pacer: Pacer::default(),

@@ -373,7 +373,7 @@ impl SenderHalf {
             echo_max,
             requests,
             gap,
-            blocked: _,
+            block: _,
             rates,
             control: _,
             pacer: _,

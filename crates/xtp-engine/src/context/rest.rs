@@ -115,7 +115,7 @@ impl Context {
         let (writer, reader) = (&self.writer, &self.reader);
         writer.requests.is_empty()
             && writer.requests.dreq().is_none()
-            && writer.blocked.is_none()
+            && writer.blocked().is_none()
             && writer.handshake.is_none()
             && writer.wanted.is_nothing()
             && reader.assembly.is_none()

@@ -125,7 +125,7 @@ impl Context {
         writer.requests = Requests::default();
         writer.gap = ReplyGap::default();
         writer.state.repeat_wclose();
-        writer.blocked = None;
+        writer.block = None;
         writer.handshake = None;
         writer.sync_out = identity.sync;
         writer.first_sync = identity.sync.wrapping_add(1);

@@ -4,7 +4,7 @@ use super::control::THRESHOLD;
 use super::decide::Ask;
 use super::plan::Planned;
 use super::timers::Timer;
-use super::writer::Blocked;
+use super::writer::{Blocked, WriterBlock};
 use super::{Context, Env, Opening, Role, State, Transition};
 use crate::error::{CloseReason, DiagReason};
 use crate::options::Confirm;
@@ -160,7 +160,7 @@ impl Context {
         // Where nothing may be asked, that is counted which says how long the next period is.
         let tight = !self.peer.validated && !self.peer.allows_control(self.status_size());
         if tight && self.role == Role::Responder {
-            match self.writer.blocked {
+            match self.writer.blocked() {
                 Some(_) => self.timers.blocked_wait_expired(),
                 None => self.timers.wait_expired(),
             }
@@ -172,7 +172,7 @@ impl Context {
             // from it for ever.
             return;
         }
-        if let Some((why, ..)) = writer.blocked {
+        if let Some(WriterBlock { why, .. }) = writer.blocked() {
             self.timers.blocked_wait_expired();
             self.poll_while_blocked(why, env, out);
         } else if writer.inflight.is_empty() && !writer.state.is_told() {
@@ -190,7 +190,7 @@ impl Context {
     /// What WTIMER would do now is a repetition of data: FIRST or the tail probe.
     fn repeats_data(&self) -> bool {
         let first = self.state == State::Opening || self.reader.state.end_is_pending();
-        let probe = self.writer.blocked.is_none() && self.timers.waits() == 0;
+        let probe = self.writer.blocked().is_none() && self.timers.waits() == 0;
         first || (probe && !self.writer.inflight.is_empty())
     }
 

@@ -3,6 +3,7 @@
 use super::decide::Intent;
 use super::peer::Proof;
 use super::timers::Timer;
+use super::writer::WriterBlock;
 use super::{Context, Env, Role, State};
 use crate::config::EngineConfig;
 use core::time::Duration;
@@ -143,7 +144,7 @@ impl Context {
             writer.una,
             writer.nxt,
             writer.queue.end(),
-            writer.blocked,
+            writer.block,
             writer.requests,
             self.pattern,
             self.timers,
@@ -285,7 +286,7 @@ impl Context {
         let lone_dreq = requests.dreq().is_some() && writer.inflight.is_empty();
         !requests.is_empty()
             || lone_dreq
-            || (writer.blocked.is_some() && !self.pattern.no_feedback)
+            || (writer.blocked().is_some() && !self.pattern.no_feedback)
             || writer.handshake.is_some()
             || writer.state.is_told()
             || self.state == State::Opening
@@ -330,7 +331,7 @@ impl Context {
         if !self.state.heard() {
             return (self.timers.waits(), 2);
         }
-        if let Some((_, since, _)) = self.writer.blocked {
+        if let Some(WriterBlock { since, .. }) = self.writer.blocked() {
             let patient = self.writer.inflight.is_empty() && now.since(since) >= Duration::from_secs(60);
             return (self.timers.blocked_waits(), if patient { 10 } else { 1 });
         }

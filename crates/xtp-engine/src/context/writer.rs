@@ -25,6 +25,19 @@ pub(crate) enum Blocked {
     Budget,
 }
 
+/// A block of the writer, and what was asked for it (§5.1.1).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WriterBlock {
+    pub(crate) why: Blocked,
+    pub(crate) since: Time,
+    /// Credit and position at which the request was made.
+    pub(crate) alloc: u64,
+    pub(crate) nxt: u64,
+    /// No gate before it is closed. The window closes with every request, which covers what was forgotten, and opens with
+    /// the answer: the block is the same one then, and is not asked for again.
+    pub(crate) is_seen: bool,
+}
+
 /// Positions a status says something about: below are not its concern, nor what lies beyond (§1.5, §4.3).
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Within {
@@ -46,8 +59,8 @@ pub(super) struct SenderHalf {
     pub(super) echo_max: u32,
     pub(super) requests: Requests,
     pub(super) gap: ReplyGap,
-    /// Blocked since, why, and the alloc at which the request was made.
-    pub(super) blocked: Option<(Blocked, Time, u64)>,
+    /// The block of now, or the last one.
+    pub(super) block: Option<WriterBlock>,
     pub(super) rates: RateLimits,
     pub(super) control: CongestionControl,
     pub(super) pacer: Pacer,
@@ -143,6 +156,20 @@ impl SenderHalf {
         }
     }
 
+    /// The block of now.
+    #[inline]
+    pub(super) fn blocked(&self) -> Option<WriterBlock> {
+        self.block.filter(|block| block.is_seen)
+    }
+
+    /// The block of now, or the one that `why` would go on with: neither data has left since nor credit come.
+    pub(super) fn block_for(&self, why: Blocked) -> Option<WriterBlock> {
+        let same = |block: &WriterBlock| {
+            block.is_seen || (block.why, block.alloc, block.nxt) == (why, self.credit.alloc, self.nxt)
+        };
+        self.block.filter(same)
+    }
+
     /// Everything written was sent at least once.
     #[inline]
     pub(crate) fn all_sent(&self) -> bool {
@@ -158,7 +185,7 @@ impl SenderHalf {
         self.handshake = None;
         self.requests.forget();
         self.evidence = None;
-        self.blocked = None;
+        self.block = None;
         self.wanted = Wanted::default();
     }
 }

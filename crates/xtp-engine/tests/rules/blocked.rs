@@ -117,49 +117,70 @@ fn a_window_that_is_less_than_a_packet_is_filled_as_it_comes() {
 #[test]
 fn what_a_peer_never_takes_is_not_repeated_at_the_pace_of_its_answers() {
     for go_back_n in [false, true] {
-        let mut host = Host::new();
-        let id = host.open(xtp_engine::paradigm::stream(9));
-        host.write(id, &[1; 10_000], false);
-        let until = host.now + Duration::from_secs(10);
-        let (mut packets, mut sync) = (0, 0);
-        let mut sent = VecDeque::from(host.flush());
-        while host.now < until {
-            let Some(octets) = sent.pop_front() else {
-                let at = host.engine.deadline().expect("it waits for an answer");
-                host.now = host.now.max(at).min(until);
-                sent.extend(host.flush());
-                continue;
-            };
-            packets += 1;
-            assert!(packets < 500, "go-back-N: {go_back_n}, at {:?}", host.now);
-            let header = parse(&octets).header;
-            if header.options.contains(Options::SREQ) {
-                sync += 1;
-                host.now = host.now + Duration::from_micros(10);
-                let key = Key::returned(header.key.value());
-                let control = Control {
-                    rseq: 1_000,
-                    alloc: 20_000,
-                    echo: header.sync,
-                };
-                let mut flags = XcntlFlags::empty();
-                flags.set(XcntlFlags::GO_BACK_N, go_back_n);
-                let status = Xcntl {
-                    control,
-                    flags,
-                    delay_us: 0,
-                    ect0: 0,
-                    ect1: 0,
-                    ce: 0,
-                    rxrate: 0,
-                    spans: Spans::default(),
-                    delivered: None,
-                    poll: None,
-                };
-                sent.extend(host.give(&keyed(key, sync, 0, Options::empty(), Body::Xcntl(status))));
-            }
-        }
-        assert!(host.closed(id).is_none());
+        let packets = taken_nothing_of(10_000, 20_000, go_back_n);
         assert!(packets > 50, "it goes on: {packets}");
     }
+}
+
+/// What a peer that takes nothing was sent is forgotten with each of its answers, and in flight again with each request: a writer
+/// that waits for credit behind that window does not ask at each answer.
+#[test]
+fn a_window_that_opens_with_each_answer_is_no_new_block() {
+    for alloc in (2_000..20_000).step_by(100) {
+        for go_back_n in [false, true] {
+            taken_nothing_of(100_000, alloc, go_back_n);
+        }
+    }
+}
+
+/// How many packets leave within ten seconds to a peer that has taken 1 000 octets and allows `alloc`; less than 500 in any case.
+fn taken_nothing_of(octets: usize, alloc: u64, go_back_n: bool) -> usize {
+    let mut host = Host::new();
+    let id = host.open(xtp_engine::paradigm::stream(9));
+    host.write(id, &vec![1; octets], false);
+    let until = host.now + Duration::from_secs(10);
+    let (mut packets, mut sync) = (0, 0);
+    let mut sent = VecDeque::from(host.flush());
+    while host.now < until {
+        let Some(octets) = sent.pop_front() else {
+            let at = host.engine.deadline().expect("it waits for an answer");
+            host.now = host.now.max(at).min(until);
+            sent.extend(host.flush());
+            continue;
+        };
+        packets += 1;
+        assert!(
+            packets < 500,
+            "{alloc}, go-back-N: {go_back_n}, at {:?}",
+            host.now
+        );
+        let header = parse(&octets).header;
+        if header.options.contains(Options::SREQ) {
+            sync += 1;
+            host.now = host.now + Duration::from_micros(10);
+            let key = Key::returned(header.key.value());
+            let control = Control {
+                rseq: 1_000,
+                alloc,
+                echo: header.sync,
+            };
+            let mut flags = XcntlFlags::empty();
+            flags.set(XcntlFlags::GO_BACK_N, go_back_n);
+            let status = Xcntl {
+                control,
+                flags,
+                delay_us: 0,
+                ect0: 0,
+                ect1: 0,
+                ce: 0,
+                rxrate: 0,
+                spans: Spans::default(),
+                delivered: None,
+                poll: None,
+            };
+            sent.extend(host.give(&keyed(key, sync, 0, Options::empty(), Body::Xcntl(status))));
+        }
+    }
+    assert!(host.closed(id).is_none());
+    packets
 }

@@ -42,6 +42,8 @@ pub(super) struct PendingJoin {
     pub(super) alloc: u64,
     /// The member of its name is asked first: nothing was sent to it yet.
     waits: bool,
+    /// There was a member whose place it would take: it needs none of its own.
+    replaces: bool,
     /// It begins to hold nothing.
     pub(super) late: bool,
     pub(super) live: u64,
@@ -110,9 +112,17 @@ impl Joins {
         }
     }
 
-    /// Who was answered first, if that was long enough ago for it to have said something.
-    fn longest_unheard(&self, now: Time) -> Option<u64> {
-        let (own, first) = self.pending.iter().min_by_key(|(_, pending)| pending.asked)?;
+    /// Those that need places of their own.
+    fn newcomers(&self) -> impl Iterator<Item = (&u64, &PendingJoin)> {
+        self.pending.iter().filter(|(_, pending)| !pending.replaces)
+    }
+
+    /// The join that was answered first, if that was long enough ago for it to have been confirmed.
+    fn longest_unheard<'a>(
+        among: impl Iterator<Item = (&'a u64, &'a PendingJoin)>,
+        now: Time,
+    ) -> Option<u64> {
+        let (own, first) = among.min_by_key(|(_, pending)| pending.asked)?;
         (now.since(first.asked) >= GIVES_WAY).then_some(*own)
     }
 
@@ -287,16 +297,12 @@ impl Transmitter {
         if asker.service != Some(self.options.service_number) || self.options.require == Require::Nobody {
             return Err(Some(DiagValue::NoListener));
         }
-        let most = match self.options.mode {
-            Mode::Unicast => self.options.max_members,
-            Mode::Bucket(_) => self.options.max_members.min(MOST_MEMBERS as usize),
-        };
-        if self.members.alive() + self.joins.len() >= most || self.members.len() >= most.saturating_mul(4) {
+        let most = self.most_members();
+        let is_full = self.members.alive() >= most && !self.replaces(asker);
+        if is_full || self.members.len() >= most.saturating_mul(4) {
             return Err(Some(DiagValue::NoResource));
         }
-        if self.joins.len() >= env.host.max_half_open && self.joins.longest_unheard(env.now).is_none() {
-            return Err(None);
-        }
+        self.gives_way(asker, env)?;
         let room = asker.control.alloc.saturating_sub(asker.control.rseq);
         let silent = self.buckets.is_some() && !asker.answers_all;
         let lacks = self.terms.fec.is_some() && !asker.decodes;
@@ -311,6 +317,36 @@ impl Transmitter {
             MemberClaim::Held => Err(None),
             MemberClaim::Free | MemberClaim::Asked => Ok(()),
         }
+    }
+
+    fn most_members(&self) -> usize {
+        match self.options.mode {
+            Mode::Unicast => self.options.max_members,
+            Mode::Bucket(_) => self.options.max_members.min(MOST_MEMBERS as usize),
+        }
+    }
+
+    /// A member would lose its place to this join.
+    fn replaces(&self, asker: &Asker<'_>) -> bool {
+        self.members
+            .predecessors(asker.name, asker.address)
+            .next()
+            .is_some()
+    }
+
+    /// The join on the way that gives its place to this one, if places are short. Joins that were never confirmed refuse
+    /// nothing: as long as none of them has had its time, this one is not answered, and comes again.
+    fn gives_way(&self, asker: &Asker<'_>, env: &PartyEnv<'_>) -> Result<Option<u64>, Option<DiagValue>> {
+        let joins = &self.joins;
+        let short = self.members.alive() + joins.len() >= self.most_members()
+            && !self.replaces(asker)
+            && self.members.alive() + joins.newcomers().count() >= self.most_members();
+        let first = match short {
+            true => Joins::longest_unheard(joins.newcomers(), env.now),
+            false if joins.len() < env.host.max_half_open => return Ok(None),
+            false => Joins::longest_unheard(joins.pending.iter(), env.now),
+        };
+        first.map(Some).ok_or(None)
     }
 
     /// Whether who has so much can not hold the window at once. Where it can fetch what it lacks by itself, that is so soon: what the
@@ -352,9 +388,7 @@ impl Transmitter {
     }
 
     fn admit(&mut self, asker: &Asker<'_>, env: &mut PartyEnv<'_>) {
-        if self.joins.len() >= env.host.max_half_open
-            && let Some(unheard) = self.joins.longest_unheard(env.now)
-        {
+        if let Ok(Some(unheard)) = self.gives_way(asker, env) {
             self.give_up(unheard, env);
         }
         let waits = self.claim(asker.name, asker.address, env.now) == MemberClaim::Asked;
@@ -379,6 +413,7 @@ impl Transmitter {
             doubt: None,
             budget: BUDGET * asker.octets,
             waits,
+            replaces: self.replaces(asker),
         };
         self.joins.insert(own, pending);
         match waits {
@@ -401,9 +436,17 @@ impl Transmitter {
         let measures = pending.sync == echo && self.measures(told);
         let answered = measures.then(|| env.now.since(told));
         let pending = self.joins.remove(own)?;
-        if self.is_taken(&pending.name, pending.address) {
+        // The member whose place it was to take has gone, and another one has the place.
+        let is_full = || {
+            let mut before = self.members.predecessors(&pending.name, pending.address);
+            before.next().is_none() && self.members.alive() >= self.most_members()
+        };
+        let refused = match self.is_taken(&pending.name, pending.address) {
             // It joins again, as one that lost its place.
-            let (code, value) = super::members::diagnosis(DropReason::Replaced);
+            true => Some(super::members::diagnosis(DropReason::Replaced)),
+            false => is_full().then_some((DiagCode::JoinRefused, DiagValue::NoResource)),
+        };
+        if let Some((code, value)) = refused {
             let to = (pending.address, pending.local);
             self.replies
                 .push(UnicastReply::refusal(to, pending.key, code, value));

@@ -312,6 +312,86 @@ fn no_more_are_remembered_than_four_times_the_members() {
     assert_eq!(refusal(&stage.heard), Some(full));
 }
 
+/// A transmitter with room for so many.
+fn small_stage(max_members: usize) -> Stage {
+    let mut stage = Stage::new(TransmitterOptions {
+        max_members,
+        ..TransmitterOptions::default()
+    });
+    stage.flush();
+    stage
+}
+
+#[test]
+fn a_join_that_is_never_confirmed_keeps_the_last_place_from_none_for_long() {
+    let mut stage = small_stage(1);
+    let key = stage.key();
+    let (mut ghost, mut actor) = (Actor::new(1, key), Actor::new(2, key));
+    ghost.join(&mut stage, 0, Options::empty());
+    stage.run(400 * MS);
+    actor.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    assert_eq!(refusal(&stage.heard), None);
+    assert_eq!(actor.answer(&stage.heard), None);
+    stage.run(200 * MS);
+    stage.take();
+    actor.enter(&mut stage);
+    assert_eq!(report(&mut stage), [(actor.at, MemberState::Holder)]);
+}
+
+#[test]
+fn a_join_under_the_name_of_a_member_takes_no_place_of_others() {
+    let mut stage = small_stage(2);
+    let key = stage.key();
+    Actor::named(1, key, "name").enter(&mut stage);
+    stage.run(SECOND);
+    stage.take();
+    Actor::named(2, key, "name").join(&mut stage, 0, Options::empty());
+    stage.flush();
+    let mut other = Actor::named(3, key, "other");
+    other.enter(&mut stage);
+    assert_eq!(report(&mut stage).len(), 2);
+}
+
+#[test]
+fn a_member_that_begins_anew_elsewhere_has_its_place_in_a_group_that_is_full() {
+    let mut stage = small_stage(1);
+    let key = stage.key();
+    let mut old = Actor::named(1, key, "name");
+    old.enter(&mut stage);
+    stage.run(SECOND);
+    stage.take();
+    let mut new = Actor::named(2, key, "name");
+    new.join(&mut stage, 0, Options::empty());
+    stage.run(SECOND);
+    assert_eq!(refusal(&stage.heard), None);
+    stage.run(2 * SECOND);
+    assert_ne!(new.answer(&stage.heard), None);
+}
+
+#[test]
+fn a_place_that_went_with_its_member_is_given_once() {
+    let mut stage = small_stage(1);
+    let key = stage.key();
+    let mut old = Actor::named(1, key, "name");
+    old.enter(&mut stage);
+    stage.run(SECOND);
+    stage.take();
+    let mut new = Actor::named(2, key, "name");
+    new.join(&mut stage, 0, Options::empty());
+    stage.flush();
+    old.leave(&mut stage);
+    stage.run(200 * MS);
+    let (_, _, late) = new.answer(&stage.heard).expect("it is answered");
+    let mut other = Actor::named(3, key, "other");
+    other.enter(&mut stage);
+    stage.take();
+    new.confirm(&mut stage, 0, late);
+    stage.flush();
+    let full = (DiagCode::JoinRefused.to_wire(), DiagValue::NoResource.to_wire());
+    assert_eq!(refusal(&stage.heard), Some(full));
+}
+
 #[test]
 fn a_late_one_holds_nothing_or_is_refused() {
     for slow in [Slow::CatchUp, Slow::Drop] {

@@ -122,7 +122,8 @@ impl Transmitter {
                 continue;
             }
             let quiet = now.since(member.heard);
-            let silent = self.feedback().is_silent(member.misses, quiet) || self.is_unheard(quiet);
+            let asked = now.since(member.missed);
+            let silent = self.feedback().is_silent(member.misses, asked) || self.is_unheard(quiet);
             if let Some(verdict) = self.verdict(index, silent, lossy, now) {
                 verdicts.push((index, verdict));
             } else if (silent
@@ -397,6 +398,9 @@ impl Transmitter {
     pub(super) fn note_misses(&mut self, asked: OutstandingPoll) {
         for (_, member) in self.members.iter_mut() {
             if member.is_open() && asked.concerns(member.key) && serial_gt(asked.sync, member.echo) {
+                if member.misses == 0 {
+                    member.missed = asked.asked.max(member.heard);
+                }
                 member.misses += 1;
             }
         }

@@ -48,6 +48,25 @@ fn a_silent_one_holds_nobody_up_and_is_asked_alone() {
     assert!((4..=12).contains(&asked), "{asked} in three seconds");
 }
 
+/// The first answers wait behind all that left at once: a member that had nothing to answer for a second has half of one.
+#[test]
+fn time_in_which_nothing_was_asked_is_no_silence() {
+    let mut stage = Stage::new(TransmitterOptions {
+        expect: Some(1),
+        slow: Slow::Drop,
+        ..TransmitterOptions::default()
+    });
+    stage.flush();
+    Actor::new(1, stage.key()).enter(&mut stage);
+    stage.run(SECOND);
+    stage.write(2_000_000);
+    stage.run(400 * MS);
+    let is_out = |event: &GroupEvent| matches!(event, GroupEvent::Dropped(..));
+    assert!(!stage.events.iter().any(is_out), "{:?}", stage.events);
+    stage.run(300 * MS);
+    assert!(stage.events.iter().any(is_out), "{:?}", stage.events);
+}
+
 #[test]
 fn patience_counts_from_when_all_others_are_done() {
     let patience = 2 * SECOND;

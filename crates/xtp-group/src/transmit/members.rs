@@ -47,6 +47,8 @@ pub(super) struct Member {
     pub(super) marks: [u32; 3],
     /// Polls in a row that it did not answer.
     pub(super) misses: u32,
+    /// When the first of these left: time in which it was asked nothing is no silence.
+    pub(super) missed: Time,
     pub(super) heard: Time,
     /// What the carrier says about its port since then.
     pub(super) doubt: Option<Reports>,
@@ -115,6 +117,7 @@ impl Member {
             hearing: Hearing::default(),
             marks: [0; 3],
             misses: 0,
+            missed: now,
             heard: now,
             rated: now,
             doubt: None,
@@ -151,6 +154,7 @@ impl Member {
     /// This transmitter was stopped for `span`, until `now`.
     pub(super) fn excuse(&mut self, span: Duration, now: Time) {
         self.heard = later(self.heard, span, now);
+        self.missed = later(self.missed, span, now);
         self.progressed = later(self.progressed, span, now);
         self.behind = self.behind.map(|since| later(since, span, now));
         self.claimed = self.claimed.map(|since| later(since, span, now));

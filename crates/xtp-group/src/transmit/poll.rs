@@ -25,6 +25,7 @@ const MANY: usize = 8;
 /// A question, and until when it may be answered.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct OutstandingPoll {
+    pub(super) asked: Time,
     pub(super) until: Time,
     pub(super) sync: u32,
     pub(super) modulus: u16,
@@ -158,6 +159,7 @@ impl Polls {
             modulus => feedback.answers_until(modulus),
         };
         self.asked.push_back(OutstandingPoll {
+            asked: now,
             until: now + wait,
             sync,
             modulus: poll.modulus,

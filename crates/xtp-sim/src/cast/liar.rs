@@ -75,6 +75,11 @@ impl Lie {
         matches!(self, Self::Nothing | Self::Needs | Self::Full)
     }
 
+    /// Whether each of its words says that what had left has arrived: it may be so, and a window that is full waits for the next of them.
+    const fn moves(self) -> bool {
+        matches!(self, Self::Whole | Self::AllButEnd)
+    }
+
     /// Whether it says that less arrives than left: under every policy that is believed, and a liar may so become the pacemaker (§9.11).
     const fn slows(self) -> bool {
         matches!(self, Self::Nothing | Self::Needs | Self::Any)
@@ -332,6 +337,7 @@ impl LiarPlan {
     /// How long it holds up the others, who took `usual` without it and among whom somebody is found silent in `once`: a tenth of a
     /// second or four round trips, and a judgement, since its last word where only that counts (§9.10). Until then it may be the pacemaker,
     /// and the rate takes as long as the whole stream at most to be found again. And polls are as much rarer as one more member makes them.
+    /// Each window waits for the next word of one that says each time that it has all that left.
     /// A liar that answers to the group silences members that damp their answers: each window then waits for the turn of its bucket (§9.18).
     pub(super) fn holds_up(&self, plan: &CastPlan, usual: Duration, once: Duration) -> Duration {
         let ways = plan
@@ -341,13 +347,18 @@ impl LiarPlan {
         let round_trip = ways.max().unwrap_or_default() + plan.uplink.delay + plan.downlink.delay;
         let silence = if self.lie.shows() { Duration::ZERO } else { once };
         let slowed = if self.lie.slows() { usual } else { Duration::ZERO };
-        let known = BEHIND.max(4 * round_trip) + LOOKS + 2 * self.every + 2 * plan.bucket_turn();
+        let behind = BEHIND.max(4 * round_trip) + LOOKS;
+        let known = behind + 2 * self.every + 2 * plan.bucket_turn();
+        let moved = match self.lie.moves() {
+            true => self.every.min(behind) * plan.windows(),
+            false => Duration::ZERO,
+        };
         let damps = matches!(plan.options.mode, Mode::Bucket(buckets) if buckets.damping);
         let damped = match self.to_all && damps {
             true => plan.bucket_turn() * plan.windows(),
             false => Duration::ZERO,
         };
-        known + silence + slowed + damped + usual / plan.members.len() as u32
+        known + moved + silence + slowed + damped + usual / plan.members.len() as u32
     }
 }
 

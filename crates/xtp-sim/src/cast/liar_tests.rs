@@ -58,3 +58,24 @@ fn a_liar_that_is_early_answers_questions_as_they_leave() {
     assert_eq!(answers(&usual), 0);
     assert!(answers(&early) > 4, "{} answers", answers(&early));
 }
+
+/// It may have received all of a small window as late as it says so; where there is no second window it holds nobody up.
+#[test]
+fn each_window_waits_for_the_next_word_of_one_that_moves() {
+    let mut plan = CastPlan::of_roles(99_234_579);
+    let mut liar = plan.liar.expect("one");
+    assert_eq!((liar.lie, liar.every), (Lie::Whole, Duration::from_millis(100)));
+    let usual = plan.sending_time();
+    let held = |plan: &CastPlan, liar: LiarPlan| liar.holds_up(plan, usual, Duration::from_millis(500));
+    let octets = plan.octets();
+    plan.options.window = octets / 20;
+    let small = held(&plan, liar);
+    liar.lie = Lie::Full;
+    assert!(small >= held(&plan, liar) + 20 * Duration::from_millis(100));
+    liar.lie = Lie::Whole;
+    plan.options.window = octets;
+    for member in &mut plan.members {
+        member.join.capacity = octets;
+    }
+    assert!(held(&plan, liar) + Duration::from_millis(1_700) < small);
+}

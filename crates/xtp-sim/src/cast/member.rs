@@ -154,6 +154,10 @@ impl Receiving {
             if Some(id) != self.id {
                 return Err(format!("told {event:?} of a party it has not"));
             }
+            if self.left {
+                // What came while its user let go is not measured any more.
+                continue;
+            }
             if let Some((_, why)) = &self.now.closed
                 && event != GroupEvent::Readable
             {

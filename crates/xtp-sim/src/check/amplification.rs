@@ -10,6 +10,9 @@ const QUESTION: u64 = 96;
 #[derive(Clone, Debug, Default)]
 struct Place {
     received: u64,
+    /// Of these, what its responder may not have counted: before the first FIRST it had no association to count for, and what is
+    /// forged it may not have taken.
+    uncounted: u64,
     sent: u64,
     validated: bool,
     /// It had a token, which its responder may not know.
@@ -20,7 +23,7 @@ struct Place {
 
 impl Place {
     fn is_spent(&self) -> bool {
-        !self.validated && self.sent + QUESTION > 3 * self.received
+        !self.validated && self.sent + QUESTION > 3 * (self.received - self.uncounted)
     }
 }
 
@@ -37,6 +40,8 @@ pub struct Arrived {
     pub from: SocketAddr,
     /// Octets of UDP payload.
     pub octets: u64,
+    /// It came before the first FIRST of its association.
+    pub early: bool,
     /// It uses the responder's key, or answers a challenge.
     pub proves: bool,
     /// It carries a token. One that was made for another address proves nothing.
@@ -50,6 +55,7 @@ impl AmplificationCheck {
     pub fn arrived(&mut self, number: usize, packet: Arrived) {
         let place = self.places.entry((number, packet.from)).or_default();
         place.received += packet.octets;
+        place.uncounted += if packet.early { packet.octets } else { 0 };
         let echoed = packet.echo.is_some_and(|echo| place.syncs.contains(&echo));
         place.claimed |= packet.claims;
         if packet.proves || echoed {
@@ -60,7 +66,9 @@ impl AmplificationCheck {
 
     /// A packet somebody forged reaches the responder of association `number` as if it came from `from`: it proves nothing.
     pub fn forged(&mut self, number: usize, from: SocketAddr, octets: u64) {
-        self.places.entry((number, from)).or_default().received += octets;
+        let place = self.places.entry((number, from)).or_default();
+        place.received += octets;
+        place.uncounted += octets;
     }
 
     /// Whether the responder of association `number` may ask for the last word: an address of its initiator has shown that it receives,

@@ -11,6 +11,7 @@ fn packet(last: u8) -> Arrived {
     Arrived {
         from: from(last),
         octets: 100,
+        early: false,
         proves: false,
         claims: false,
         echo: None,
@@ -70,4 +71,32 @@ fn a_token_lifts_the_limit_and_proves_nothing() {
     assert!(check.sent(0, from(1), 250, 1).is_ok());
     assert!(!check.may_ask(0) && check.is_spent(0));
     assert!(check.sent(0, from(1), 250, 2).is_ok());
+}
+
+/// What overtakes FIRST meets no association: its octets allow an answer, and no question later.
+#[test]
+fn octets_before_the_first_packet_are_not_counted_by_the_responder() {
+    let mut check = AmplificationCheck::default();
+    let early = Arrived {
+        early: true,
+        ..packet(1)
+    };
+    check.arrived(0, early);
+    check.arrived(0, packet(1));
+    assert_eq!(check.sent(0, from(1), 204, 1), Ok(()));
+    assert!(!check.is_spent(0));
+    assert_eq!(check.sent(0, from(1), 1, 2), Ok(()));
+    assert!(check.is_spent(0));
+    assert_eq!(check.sent(0, from(1), 395, 3), Ok(()));
+}
+
+#[test]
+fn forged_octets_allow_an_answer_and_no_question() {
+    let mut check = AmplificationCheck::default();
+    check.arrived(0, packet(1));
+    check.forged(0, from(1), 100);
+    assert_eq!(check.sent(0, from(1), 205, 1), Ok(()));
+    assert!(check.is_spent(0));
+    assert_eq!(check.sent(0, from(1), 395, 2), Ok(()));
+    assert!(check.sent(0, from(1), 1, 3).is_err());
 }

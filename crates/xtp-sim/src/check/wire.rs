@@ -251,6 +251,7 @@ impl WireCheck {
             let packet = Arrived {
                 from: src,
                 octets: seen.size as u64,
+                early: association.first_from.is_none(),
                 proves: returned || seen.answers_challenge,
                 claims: token,
                 echo,
