@@ -45,7 +45,7 @@ fn names(rows: &BTreeMap<(String, String), Value>) -> Vec<(&str, &str)> {
 #[test]
 fn neighbours_on_a_torus_exchange_borders() {
     let rows = rows(&bench(&["stencil", "--size", "64"]));
-    let transports = ["tcp", "tcp-per-message", "xtp", "xtp-oneshot"];
+    let transports = ["tcp", "tcp-per-message", "xtp", "xtp-mesh", "xtp-oneshot"];
     let wanted: Vec<_> = ["stencil-2d", "stencil-3d"]
         .into_iter()
         .flat_map(|experiment| transports.map(|transport| (experiment, transport)))
@@ -65,7 +65,7 @@ fn neighbours_on_a_torus_exchange_borders() {
 #[test]
 fn every_task_is_done_once() {
     let rows = rows(&bench(&["bag", "--size", "64", "--ranks", "3"]));
-    let wanted = ["tcp", "tcp-per-message", "xtp", "xtp-kept"].map(|transport| ("bag-3", transport));
+    let wanted = ["tcp", "tcp-per-message", "xtp", "xtp-kept", "xtp-mesh"].map(|transport| ("bag-3", transport));
     assert_eq!(names(&rows), wanted);
 }
 
@@ -78,6 +78,7 @@ fn neighbourhoods_change_with_the_phases() {
         "tcp-per-phase",
         "xtp",
         "xtp-kept",
+        "xtp-mesh",
         "xtp-oneshot",
     ];
     assert_eq!(names(&rows), wanted.map(|transport| ("phases", transport)));

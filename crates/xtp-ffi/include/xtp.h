@@ -164,6 +164,21 @@
 #define XTP_EMESH (-28)
 
 /*
+ A descriptor cannot be waited for.
+ */
+#define XTP_EDESCRIPTOR (-30)
+
+/*
+ A file could not be sent, or received into.
+ */
+#define XTP_EFILE (-31)
+
+/*
+ A message could not be read to its end.
+ */
+#define XTP_EBROKENMESSAGE (-32)
+
+/*
  An error that this version of the C library has no number for.
  */
 #define XTP_EOTHER (-29)

@@ -63,6 +63,12 @@ pub const XTP_EINCOMPLETE: c_int = -26;
 pub const XTP_ETOOLONG: c_int = -27;
 /// A mesh refused the call.
 pub const XTP_EMESH: c_int = -28;
+/// A descriptor cannot be waited for.
+pub const XTP_EDESCRIPTOR: c_int = -30;
+/// A file could not be sent, or received into.
+pub const XTP_EFILE: c_int = -31;
+/// A message could not be read to its end.
+pub const XTP_EBROKENMESSAGE: c_int = -32;
 /// An error that this version of the C library has no number for.
 pub const XTP_EOTHER: c_int = -29;
 
@@ -165,6 +171,9 @@ table! {
     XTP_EINCOMPLETE c"the peer's stream ended inside a message",
     XTP_ETOOLONG c"a message is longer than allowed",
     XTP_EMESH c"the mesh refused the call",
+    XTP_EDESCRIPTOR c"the descriptor cannot be waited for",
+    XTP_EFILE c"the file could not be sent or received",
+    XTP_EBROKENMESSAGE c"the message could not be read to its end",
     XTP_EOTHER c"another error",
     XTP_ECLOSED c"closed, everything confirmed",
     XTP_EABORTED c"aborted by this end",
@@ -266,6 +275,9 @@ pub(crate) fn status_of(error: &Error) -> c_int {
         Error::Incomplete { .. } => XTP_EINCOMPLETE,
         Error::MessageTooLong { .. } => XTP_ETOOLONG,
         Error::Mesh(_) => XTP_EMESH,
+        Error::Descriptor { .. } => XTP_EDESCRIPTOR,
+        Error::File(_) => XTP_EFILE,
+        Error::BrokenMessage { .. } => XTP_EBROKENMESSAGE,
         Error::Command(error) => status_of_command(error),
         _ => XTP_EOTHER,
     }
