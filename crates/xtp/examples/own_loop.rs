@@ -24,14 +24,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut number, mut ready, mut input) = (0, Vec::new(), std::io::stdin());
     loop {
         // Sleep until one of them has something, or the endpoint wants to be driven.
-        let left = endpoint
-            .next_deadline()
-            .map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())))
-            .transpose()?;
         let mut descriptors = [
             PollFd::new(&endpoint, PollFlags::IN),
             PollFd::new(&input, PollFlags::IN),
         ];
+        let left = endpoint
+            .next_deadline()
+            .map(|at| Timespec::try_from(at.saturating_duration_since(Instant::now())))
+            .transpose()?;
         poll(&mut descriptors, left.as_ref())?;
         if !descriptors[1].revents().is_empty() && input.read(&mut [0; 4_096])? == 0 {
             break;

@@ -63,7 +63,10 @@ pub type MeshCompletion = xtp_mesh::MeshCompletion<Vec<u8>>;
 /// while !done.iter().any(|end| matches!(end, MeshCompletion::Received { .. })) {
 ///     mesh.wait(&mut done, None)?;
 /// }
+/// // The other end's farewell is confirmed while this thread waits for its thread.
+/// let driver = one.spawn_driver()?;
 /// working.join().unwrap()?;
+/// # drop(driver);
 /// # Ok::<(), xtp::Error>(())
 /// ```
 ///
