@@ -65,7 +65,8 @@ fn neighbours_on_a_torus_exchange_borders() {
 #[test]
 fn every_task_is_done_once() {
     let rows = rows(&bench(&["bag", "--size", "64", "--ranks", "3"]));
-    let wanted = ["tcp", "tcp-per-message", "xtp", "xtp-kept", "xtp-mesh"].map(|transport| ("bag-3", transport));
+    let wanted =
+        ["tcp", "tcp-per-message", "xtp", "xtp-kept", "xtp-mesh"].map(|transport| ("bag-3", transport));
     assert_eq!(names(&rows), wanted);
 }
 
