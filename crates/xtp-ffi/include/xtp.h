@@ -478,7 +478,7 @@ typedef struct xtp_group_options {
      */
     size_t size;
     /*
-     Sending: how long in ns to wait for those who are expected. 30 s.
+     Sending: how long in ns to wait for the expected members. 30 s.
      */
     int64_t wait;
     /*
@@ -486,7 +486,7 @@ typedef struct xtp_group_options {
      */
     int64_t patience;
     /*
-     Sending: octets kept for those who fell behind. 64 MiB.
+     Sending: octets kept for members that fell behind. 64 MiB.
      */
     uint64_t keep;
     /*
@@ -803,7 +803,7 @@ typedef struct xtp_mesh_completion {
      */
     uint32_t kind;
     /*
-     Whose message it is, or who is lost.
+     The peer that sent the message, or that is lost.
      */
     uint32_t peer;
     /*
@@ -1476,7 +1476,7 @@ int xtp_mesh_free(struct xtp_mesh *mesh);
 
 /*
  Begins to send to a group: to one address of multicast, or to count addresses of receivers, each of which gets a copy. What is written
- leaves when those who are expected have joined. options may be NULL.
+ leaves when the expected members have joined. options may be NULL.
  */
 int xtp_cast_open(const struct xtp_endpoint *endpoint,
                   const char *const *addresses,

@@ -65,7 +65,7 @@ pub struct xtp_member {
 }
 
 /// Begins to send to a group: to one address of multicast, or to count addresses of receivers, each of which gets a copy. What is written
-/// leaves when those who are expected have joined. options may be NULL.
+/// leaves when the expected members have joined. options may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn xtp_cast_open(
     endpoint: *const xtp_endpoint,

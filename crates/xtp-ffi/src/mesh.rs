@@ -66,7 +66,7 @@ pub struct xtp_mesh_completion {
     pub length: u64,
     /// XTP_MESH_SENT, _RECEIVED or _LOST.
     pub kind: u32,
-    /// Whose message it is, or who is lost.
+    /// The peer that sent the message, or that is lost.
     pub peer: u32,
     /// XTP_OK, or how the peer was lost.
     pub status: i32,

@@ -334,11 +334,11 @@ pub const XTP_ANY_NUMBER: u32 = u32::MAX;
 pub struct xtp_group_options {
     /// Octets of this structure.
     pub size: usize,
-    /// Sending: how long in ns to wait for those who are expected. 30 s.
+    /// Sending: how long in ns to wait for the expected members. 30 s.
     pub wait: i64,
     /// Sending: how long in ns a silent receiver is waited for. 30 s.
     pub patience: i64,
-    /// Sending: octets kept for those who fell behind. 64 MiB.
+    /// Sending: octets kept for members that fell behind. 64 MiB.
     pub keep: u64,
     /// Sending: octets of UDP payload a second at most; 0: no limit.
     pub rate: u64,

@@ -248,6 +248,7 @@ impl Mesh {
     }
 
     /// Leaves: what was told as sent is confirmed first, peers are told. What is not over never will be.
+    /// A peer confirms when its endpoint is driven; one that is dead is tried for the patience of the mesh ([`MeshOptions`]).
     ///
     /// # Errors
     /// [`Error::Timeout`](crate::Error::Timeout): the rest goes on in the background. [`Error::Interrupted`](crate::Error::Interrupted),

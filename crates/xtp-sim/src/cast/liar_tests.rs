@@ -59,7 +59,7 @@ fn a_liar_that_is_early_answers_questions_as_they_leave() {
     assert!(answers(&early) > 4, "{} answers", answers(&early));
 }
 
-/// It may have received all of a small window as late as it says so; where there is no second window it holds nobody up.
+/// It may have received all of a small window as late as it says so; where there is no second window it delays no other member.
 #[test]
 fn each_window_waits_for_the_next_word_of_one_that_moves() {
     let mut plan = CastPlan::of_roles(99_234_579);

@@ -394,7 +394,7 @@ pub(crate) fn drop_mark(core: &mut Core, id: ContextId, mark: MarkId) {
     if let Ok(slot) = core.slot(id)
         && let Some(more) = slot.if_more()
     {
-        // Whoever asked to be called keeps it.
+        // An upcall keeps its mark.
         let upcalls = &more.upcalls;
         more.marks
             .retain(|(known, _)| *known != mark || upcalls.iter().any(|(at, _)| at == known));

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 #[cfg(target_os = "linux")]
 use std::sync::Arc;
 
-/// What wakes those who sleep on descriptors while another thread leads.
+/// What wakes threads that sleep on descriptors while another thread leads.
 #[derive(Debug, Default)]
 pub(crate) struct SleeperBells {
     #[cfg(target_os = "linux")]
